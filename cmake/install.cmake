@@ -1,0 +1,6 @@
+include(GNUInstallDirs)
+foreach(program ferryd ferry)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+endforeach()

@@ -1,0 +1,47 @@
+/* Every bound on what a peer can make us hold, wait for or do, in one place.
+ * Bounds that an operator may change are settings (server/settings.h); their defaults stand
+ * here. */
+#pragma once
+#include "base/clock.h"
+
+/* names and paths */
+#define PATH_LEN_MAX 4095 /* bytes of a virtual path, as the kernel's PATH_MAX less the NUL */
+#define NAME_LEN_MAX 255  /* bytes of one component */
+
+/* ftp */
+#define FTP_LINE_MAX              4608 /* longest command line: a verb and a path of PATH_LEN_MAX */
+#define FTP_LINE_PRELOGIN_MAX     512    /* before login no path is needed */
+#define FTP_PRELOGIN_COMMANDS_MAX 32     /* commands before login, then 421 */
+#define FTP_LOGIN_TRIES_MAX       3      /* wrong passwords, then 421 */
+#define FTP_GLOB_STEPS_MAX        200000 /* pattern steps of one listing */
+#define FTP_REPLY_MAX             16384  /* bytes of one multi-line reply */
+
+/* accounts */
+#define USER_NAME_MAX  128
+#define PASSWORD_MAX   512
+#define HASH_QUEUE_MAX 64 /* waiting password checks, then 421 */
+#define REMEMBERED_US  (300 * USEC_PER_S)
+#define REMEMBERED_MAX 4096 /* digests of right passwords */
+
+/* defaults of settings: DESIGN 2 */
+#define DEFAULT_LOGIN_US        (60 * USEC_PER_S)
+#define DEFAULT_IDLE_US         (300 * USEC_PER_S)
+#define DEFAULT_STALL_US        (60 * USEC_PER_S)
+#define DEFAULT_CONNECT_US      (30 * USEC_PER_S)
+#define DEFAULT_SESSIONS        5000
+#define DEFAULT_PER_ADDRESS     50
+#define DEFAULT_PER_ACCOUNT     20
+#define DEFAULT_UNAUTHENTICATED 100
+
+/* runtime */
+#define WORKERS_MAX            8
+#define TASK_STACK_BYTES       (64 * 1024)
+#define TASK_STACK_LARGE_BYTES (256 * 1024)
+#define TASK_GUARD_BYTES       (64 * 1024)
+#define TASK_TURN_US           500          /* a resume may take this long */
+#define TASK_TURN_BYTES        (512 * 1024) /* or move this much */
+#define DOZE_AFTER_US          (1 * USEC_PER_S)
+#define POOL_QUEUE_MAX         65536 /* jobs waiting; sessions are bounded far below */
+#define POOL_SESSION_SHARE     2     /* jobs of one session at once */
+#define MOVE_JOB_BYTES         (4 * 1024 * 1024)
+#define MOVE_JOB_US            (20 * USEC_PER_MS)

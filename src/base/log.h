@@ -1,0 +1,45 @@
+/* Log records: one line each, as JSON or as text, escaped; given to a sink.
+ *
+ *     struct log_record r;
+ *     log_begin(&r, LOG_INFO, "login");
+ *     log_str(&r, "user", name);
+ *     log_err(&r, result);
+ *     log_end(&r);
+ *
+ * A record lives on the caller's stack and allocates nothing; what does not fit in LOG_LINE_MAX
+ * is cut, and the line stays valid. Control characters never reach the line. Library layers do
+ * not log (debug apart): who knows session and peer logs once.
+ */
+#pragma once
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_LEVEL_COUNT };
+
+enum log_format { LOG_TEXT, LOG_JSON };
+
+#define LOG_LINE_MAX 1024 /* a record is on task stacks of 64 KB; names in it are cut */
+
+struct log_record {
+    uint16_t len;
+    bool wanted; /* the level is on */
+    char line[LOG_LINE_MAX];
+};
+
+/* The sink gets whole lines with their newline, from any thread. NULL (the start): nowhere. */
+void log_setup(enum log_format, enum log_level max, void (*sink)(const char *line, size_t len));
+
+void log_begin(struct log_record *, enum log_level, const char *event);
+void log_str(struct log_record *, const char *key, struct bytes);
+void log_text(struct log_record *, const char *key, const char *);
+void log_u64(struct log_record *, const char *key, uint64_t);
+void log_us(struct log_record *, const char *key, uint64_t us); /* as seconds, three decimals */
+void log_err(struct log_record *, int result);                  /* "error" and "reason" */
+void log_end(struct log_record *);
+
+/* One event with one detail. */
+void log_event(enum log_level, const char *event, const char *key, const char *value);
+
+/* The line finished without a sink (audit files): bytes valid as long as the record. */
+struct bytes log_finish(struct log_record *);

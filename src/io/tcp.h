@@ -1,0 +1,35 @@
+/* TCP: listeners, connections, and the stream over one. */
+#pragma once
+#include "io/addr.h"
+#include "io/stream.h"
+
+struct listener; /* one listening socket of one worker */
+
+/* The sockets for n workers, bound together: first one without SO_REUSEPORT to find out whether
+ * the port is taken (-EADDRINUSE), then all with it. Port 0 is resolved once: *addr is what was
+ * bound. fds: n listening, non-blocking sockets. */
+MUST_CHECK int tcp_listen_shared(struct addr *addr, int backlog, unsigned n, int *ret_fds);
+
+/* One listening socket with a backlog, on addr with this port (0: the kernel picks, at random).
+ */
+MUST_CHECK int tcp_listen(struct addr *addr, int backlog, int *ret_fd);
+
+MUST_CHECK int listener_new(int fd, struct listener **ret); /* takes fd */
+struct listener *listener_free(struct listener *);          /* NULL is fine */
+struct io_fd *listener_fd(const struct listener *);
+
+/* Next connection: non-blocking, TCP_NODELAY not yet set. On EMFILE, ENFILE, ENOBUFS and ENOMEM
+ * a spare descriptor accepts one connection, sends it `refusal` (may be empty) and closes it,
+ * then waits 100 ms. Yields after 32 in one turn. -ETIMEDOUT, -ECANCELED. */
+PARKS MUST_CHECK int listener_accept(struct listener *, struct bytes refusal, usec_t deadline,
+                                     int *ret_fd, struct addr *ret_peer);
+
+/* Connects; from: the local address to bind (its port may be 0), or NULL. */
+PARKS MUST_CHECK int tcp_connect(const struct addr *to, const struct addr *from,
+                                 usec_t deadline, struct io_fd **ret);
+
+/* A stream over a connected socket; takes the io_fd on success and on failure. */
+MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **ret);
+MUST_CHECK int tcp_set_nodelay(struct io_fd *);
+/* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate. */
+void tcp_refresh_lowat(struct io_fd *);

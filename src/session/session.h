@@ -1,0 +1,111 @@
+/* What every session has, whatever it speaks: identity, account, deadlines, what it does now,
+ * audit record, kick. A session lives and dies on one worker.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "auth/account.h"
+#include "base/list.h"
+#include "io/addr.h"
+#include "io/stream.h"
+#include "vfs/vfs.h"
+#include "xfer/xfer.h"
+
+struct session_limits {
+    unsigned sessions, per_address, per_account, unauthenticated; /* 0: no bound */
+};
+
+struct session_timeouts {
+    usec_t login_us, idle_us, stall_us, connect_us;
+};
+
+/* Shared by all workers and protocols: counters behind a lock, settings, audit sink. */
+struct session_shared;
+
+struct session_settings {
+    struct session_limits limits;
+    struct session_timeouts timeouts;
+    struct vfs_policy vfs;
+    struct vroot *const *roots; /* by account->root_index */
+    struct pool *files_pool;
+    struct auth *auth;
+    /* Gets audit lines (JSON, with newline), from any worker. NULL: none. */
+    void (*audit_sink)(const char *line, size_t len);
+};
+
+MUST_CHECK int session_shared_new(const struct session_settings *, struct session_shared **ret);
+struct session_shared *session_shared_free(struct session_shared *);
+const struct session_timeouts *session_timeouts(const struct session_shared *);
+struct auth *session_auth(const struct session_shared *);
+
+enum session_end { SESSION_RUNS, SESSION_KICKED, SESSION_SHUTDOWN };
+
+struct session {
+    struct list node; /* in its worker's table */
+    struct session_shared *shared;
+    uint64_t id;          /* unique in the process, never 0 */
+    const char *protocol; /* "ftp" */
+    struct addr peer, local;
+    struct account *account;  /* NULL before login */
+    struct vfs *vfs;          /* NULL before login */
+    struct pool_share *share; /* of the pool: two jobs */
+    struct stream *control;   /* closing it is the protocol's; who and kick wake it */
+    usec_t started_at;
+    usec_t login_deadline; /* one wall-clock deadline before authentication */
+    usec_t active_at;      /* last command, or last end of a transfer */
+    enum session_end end;  /* set by kick and drain; the protocol says 421 and leaves */
+    struct event *wake; /* what the protocol's task waits on while awake; NULL while dozing */
+    const char *doing;  /* static text for who: "idle", "RETR", ... */
+    struct xfer_progress *progress; /* of the running transfer, or NULL */
+};
+
+/* -- life -- */
+
+/* Counts it against the limits: -FERRY_ELIMIT (too many sessions, or from this address, or
+ * before login: above half of `unauthenticated` some are refused early, at random),
+ * -FERRY_EBANNED. Embedded in the protocol's object. */
+MUST_CHECK int session_init(struct session *, struct session_shared *, const char *protocol,
+                            const struct addr *peer, const struct addr *local);
+void session_done(
+    struct session *); /* uncounts, frees account, vfs, share; not the control stream */
+
+/* auth_check(), then per-account limit, root and vfs. -FERRY_EAUTH, -EBUSY, -FERRY_ELIMIT. On
+ * success session->account and ->vfs are set. Failures are logged and counted here. */
+PARKS MUST_CHECK int session_login(struct session *, const struct auth_request *);
+void session_logout(
+    struct session *); /* REIN: back to before login, with a new login deadline */
+
+/* -- who, kick, drain: on the session's worker -- */
+
+void session_end_all(enum session_end);              /* every session of this worker */
+bool session_end_one(uint64_t id, enum session_end); /* false: not on this worker */
+unsigned session_count_here(void);
+
+struct session_line { /* a copy for `ferry who` */
+    uint64_t id, file_bytes;
+    char protocol[8], peer[ADDR_TEXT_MAX], user[64], doing[16];
+    uint64_t age_us, idle_us;
+};
+
+/* Up to max lines of this worker, starting behind id `after`, in order of id; returns the
+ * count. */
+unsigned session_list_here(uint64_t after, struct session_line *lines, unsigned max);
+
+/* -- audit: one record per file moved, or per change (DESIGN 3.10) -- */
+
+struct audit {
+    const char *operation; /* "download", "upload", "append", "delete", "rename", "mkdir",
+                              "rmdir", "chmod" ... */
+    struct bytes path, to; /* virtual; `to` for rename */
+    uint64_t offset, bytes, wire_bytes;
+    usec_t seconds_us;
+    int result;
+};
+
+void session_audit(const struct session *, const struct audit *);
+
+/* A log record that begins with session, protocol, peer and user. */
+struct log_record;
+void session_log_begin(const struct session *, struct log_record *, int level,
+                       const char *event);

@@ -1,0 +1,52 @@
+/* The pool: threads that run what would block (files, hashes).
+ *
+ * A job is a heap object whose first member is struct job, and it owns all that it touches:
+ * referenced descriptors, buffers, a copy of the path, its result. It gets no pointer into a
+ * task's stack.
+ *
+ *     struct stat_job { struct job job; struct vroot *root; char path[]; int result; struct
+ * stat st; }; r = job_run(pool, &j->job, &shares);      // parks if (r < 0) return r; // the
+ * job is gone, or will go by itself
+ *     ... read j->result ...; j->job.free(&j->job);
+ *
+ * Cancel detaches: the task leaves with -ECANCELED at once and the job is freed (job.free, on
+ * whatever thread) when its call returns, which on a stopped file system may be never. A
+ * detached job still counts against its shares.
+ */
+#pragma once
+#include "base/attr.h"
+#include "base/clock.h"
+
+struct pool;
+struct pool_share;
+
+struct job {
+    void (*run)(struct job *);  /* on a pool thread; must not use tasks or worker objects */
+    void (*free)(struct job *); /* releases all it owns, then itself; any thread */
+    struct job_state *state;    /* the pool's */
+};
+
+/* How many jobs of one owner (session, account, root) may run at once; the others wait in the
+ * queue without blocking those of other owners. Counted references: a detached job holds its
+ * shares. */
+MUST_CHECK int pool_share_new(unsigned at_once, struct pool_share **ret);
+struct pool_share *pool_share_ref(struct pool_share *);
+void pool_share_unref(struct pool_share *); /* NULL is fine */
+
+struct pool_shares {
+    struct pool_share *session, *account, *root; /* each may be NULL */
+};
+
+/* threads are started by pool_start(). queue_max: jobs waiting, beyond which job_run() is
+ * -EBUSY. */
+MUST_CHECK int pool_new(unsigned threads, unsigned queue_max, struct pool **ret);
+MUST_CHECK int pool_start(struct pool *);
+struct pool *
+pool_free(struct pool *); /* waits for running jobs up to a second, then leaves them */
+unsigned pool_threads(const struct pool *);
+
+/* Takes the job. 0: it has run, and is the caller's again. Else it is no longer the caller's:
+ * -ECANCELED (detached), -EBUSY (queue full), -ETIMEDOUT (detached at the deadline).
+ * In the deterministic runtime the job runs inline. shares may be NULL. */
+PARKS MUST_CHECK int job_run(struct pool *, struct job *, const struct pool_shares *,
+                             usec_t deadline);

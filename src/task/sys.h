@@ -1,0 +1,67 @@
+/* The door to system calls: every result is a count or -errno, never errno; EINTR is retried;
+ * each call is a point where a test can make the n-th call fail (base/fault.h).
+ *
+ * Used by task/, io/, vfs/ and xfer/; nothing above them calls the system. Wrappers are added
+ * here as they are needed, one line each, in the same form.
+ */
+#pragma once
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/attr.h"
+
+/* descriptors */
+MUST_CHECK ssize_t sys_read(int fd, void *data, size_t len);
+MUST_CHECK ssize_t sys_write(int fd, const void *data, size_t len);
+MUST_CHECK ssize_t sys_pread(int fd, void *data, size_t len, off_t off);
+MUST_CHECK ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off);
+MUST_CHECK ssize_t sys_preadv2(int fd, const struct iovec *, int count, off_t off, int flags);
+MUST_CHECK ssize_t sys_pwritev(int fd, const struct iovec *, int count, off_t off);
+MUST_CHECK ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len);
+MUST_CHECK ssize_t sys_writev(int fd, const struct iovec *, int count);
+void sys_close(int fd);     /* -1 is fine; no fault point: a close is never retried */
+void sys_fd_close(int *fd); /* closes and sets -1 */
+
+/* sockets; new ones are non-blocking and close-on-exec */
+MUST_CHECK int sys_socket(int family, int type, int protocol);
+MUST_CHECK int sys_bind(int fd, const struct sockaddr *, socklen_t);
+MUST_CHECK int sys_listen(int fd, int backlog);
+MUST_CHECK int sys_accept(int fd, struct sockaddr *, socklen_t *);
+MUST_CHECK int sys_connect(int fd, const struct sockaddr *, socklen_t);
+MUST_CHECK int sys_setsockopt(int fd, int level, int name, const void *, socklen_t);
+MUST_CHECK int sys_getsockopt(int fd, int level, int name, void *, socklen_t *);
+MUST_CHECK int sys_getsockname(int fd, struct sockaddr *, socklen_t *);
+MUST_CHECK int sys_getpeername(int fd, struct sockaddr *, socklen_t *);
+MUST_CHECK ssize_t sys_recv(int fd, void *data, size_t len, int flags);
+MUST_CHECK ssize_t sys_send(int fd, const void *data, size_t len,
+                            int flags); /* MSG_NOSIGNAL added */
+MUST_CHECK ssize_t sys_sendmsg(int fd, const struct msghdr *, int flags); /* likewise */
+void sys_shutdown(int fd, int how);
+
+/* the loop */
+MUST_CHECK int sys_epoll_create(void);
+MUST_CHECK int sys_epoll_ctl(int epoll, int op, int fd, struct epoll_event *);
+MUST_CHECK int sys_epoll_wait(int epoll, struct epoll_event *, int max,
+                              int timeout_ms); /* no fault point */
+MUST_CHECK int sys_eventfd(void);
+
+/* files (used by vfs/ and by xfer/move*.c only) */
+struct open_how;
+MUST_CHECK int sys_openat2(int dir, const char *path, const struct open_how *);
+MUST_CHECK int sys_fstat(int fd, struct stat *ret);
+MUST_CHECK int sys_fstatat(int dir, const char *name, struct stat *ret, int flags);
+MUST_CHECK int sys_mkdirat(int dir, const char *name, mode_t);
+MUST_CHECK int sys_unlinkat(int dir, const char *name, int flags);
+MUST_CHECK int sys_renameat2(int from_dir, const char *from, int to_dir, const char *to,
+                             unsigned flags);
+MUST_CHECK int sys_fchmod(int fd, mode_t);
+MUST_CHECK int sys_futimens(int fd, const struct timespec times[2]);
+MUST_CHECK int sys_ftruncate(int fd, off_t len);
+MUST_CHECK int sys_fsync(int fd);
+MUST_CHECK ssize_t sys_getdents64(int fd, void *data, size_t len);
+MUST_CHECK int sys_fstatfs_type(int fd, long *ret);

@@ -1,0 +1,51 @@
+/* One transfer: a file to a stream, or a stream to an upload (DESIGN 3.6).
+ *
+ * The path the bytes take is chosen by a pure function (xfer/plan.h): sendfile from file to
+ * plain TCP and recv+pwrite the other way, in move jobs of the pool; rooms and slices for
+ * everything else. Pacing is a byte budget that bounds each step. xfer knows no account: the
+ * request carries pointers to buckets.
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/bucket.h"
+#include "io/stream.h"
+#include "vfs/vfs.h"
+
+#define XFER_BUCKETS_MAX 3 /* session, account, server */
+
+/* A bucket that several workers share: xfer locks it for each budget. */
+struct xfer_bucket;
+MUST_CHECK int xfer_bucket_new(uint64_t rate_bytes_per_s, struct xfer_bucket **ret);
+struct xfer_bucket *xfer_bucket_ref(struct xfer_bucket *);
+void xfer_bucket_unref(struct xfer_bucket *);
+
+/* Written by the transfer, read by who, STAT and the idle clock of the same worker. */
+struct xfer_progress {
+    _Atomic uint64_t file_bytes; /* moved so far */
+    _Atomic uint64_t wire_bytes;
+    _Atomic usec_t moved_at; /* last progress */
+};
+
+struct xfer_request {
+    uint64_t offset;                               /* of the file: first byte */
+    uint64_t length;                               /* bytes; UINT64_MAX: to the end */
+    struct xfer_bucket *buckets[XFER_BUCKETS_MAX]; /* each may be NULL */
+    usec_t stall_us;                               /* no byte for so long: -FERRY_ESTALLED */
+    struct xfer_progress *progress;                /* may be NULL */
+};
+
+struct xfer_result {
+    uint64_t file_bytes, wire_bytes; /* also on failure: what was moved */
+    usec_t seconds_us;
+};
+
+/* A file that is shorter than it was at the open: -FERRY_ETRUNCATED. Always writes *ret. */
+PARKS MUST_CHECK int xfer_send(struct vfile *, struct stream *, const struct xfer_request *,
+                               struct xfer_result *ret);
+/* Until the stream ends. Errors of the file (-ENOSPC, -FERRY_EQUOTA, -EDQUOT, -EIO) and of the
+ * stream
+ * (-FERRY_ECLOSED, -FERRY_ESTALLED) tell apart whose fault it was. Does not commit. */
+PARKS MUST_CHECK int xfer_receive(struct stream *, struct vupload *,
+                                  const struct xfer_request *, struct xfer_result *ret);
