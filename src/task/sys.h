@@ -49,6 +49,8 @@ MUST_CHECK int sys_epoll_ctl(int epoll, int op, int fd, struct epoll_event *);
 MUST_CHECK int sys_epoll_wait(int epoll, struct epoll_event *, int max,
                               int timeout_ms); /* no fault point */
 MUST_CHECK int sys_eventfd(void);
+void sys_eventfd_signal(int fd); /* no fault points: a wake-up is never lost */
+void sys_eventfd_clear(int fd);
 
 /* files (used by vfs/ and by xfer/move*.c only) */
 struct open_how;

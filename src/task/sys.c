@@ -1,0 +1,252 @@
+#include "task/sys.h"
+
+#include <errno.h>
+#include <linux/openat2.h>
+#include <sys/eventfd.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+
+/* The failure that is injected: one that every caller must expect from every call. */
+#define FAULT_RESULT (-EIO)
+
+/* A call as a value: count or -errno, EINTR retried, the n-th failed on request. */
+#define SYS(call)                                                                              \
+    ({                                                                                         \
+        ssize_t sys_result = FAULT_RESULT;                                                     \
+        if (!fault_hits(FAULT_SYSCALL)) {                                                      \
+            do {                                                                               \
+                sys_result = (ssize_t)(call);                                                  \
+                if (sys_result < 0)                                                            \
+                    sys_result = -errno;                                                       \
+            } while (sys_result == -EINTR);                                                    \
+        }                                                                                      \
+        sys_result;                                                                            \
+    })
+
+/* -- descriptors -- */
+
+ssize_t sys_read(int fd, void *data, size_t len)
+{
+    return SYS(read(fd, data, len));
+}
+
+ssize_t sys_write(int fd, const void *data, size_t len)
+{
+    return SYS(write(fd, data, len));
+}
+
+ssize_t sys_pread(int fd, void *data, size_t len, off_t off)
+{
+    return SYS(pread(fd, data, len, off));
+}
+
+ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off)
+{
+    return SYS(pwrite(fd, data, len, off));
+}
+
+ssize_t sys_preadv2(int fd, const struct iovec *iov, int count, off_t off, int flags)
+{
+    return SYS(preadv2(fd, iov, count, off, flags));
+}
+
+ssize_t sys_pwritev(int fd, const struct iovec *iov, int count, off_t off)
+{
+    return SYS(pwritev(fd, iov, count, off));
+}
+
+ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len)
+{
+    return SYS(sendfile(out_fd, in_fd, off, len));
+}
+
+ssize_t sys_writev(int fd, const struct iovec *iov, int count)
+{
+    return SYS(writev(fd, iov, count));
+}
+
+void sys_close(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd); /* EINTR too means closed on Linux */
+}
+
+void sys_fd_close(int *fd)
+{
+    sys_close(*fd);
+    *fd = -1;
+}
+
+/* -- sockets -- */
+
+int sys_socket(int family, int type, int protocol)
+{
+    return (int)SYS(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
+}
+
+int sys_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    return (int)SYS(bind(fd, addr, len));
+}
+
+int sys_listen(int fd, int backlog)
+{
+    return (int)SYS(listen(fd, backlog));
+}
+
+int sys_accept(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    return (int)SYS(accept4(fd, addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    return (int)SYS(connect(fd, addr, len));
+}
+
+int sys_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+    return (int)SYS(setsockopt(fd, level, name, value, len));
+}
+
+int sys_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+    return (int)SYS(getsockopt(fd, level, name, value, len));
+}
+
+int sys_getsockname(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    return (int)SYS(getsockname(fd, addr, len));
+}
+
+int sys_getpeername(int fd, struct sockaddr *addr, socklen_t *len)
+{
+    return (int)SYS(getpeername(fd, addr, len));
+}
+
+ssize_t sys_recv(int fd, void *data, size_t len, int flags)
+{
+    return SYS(recv(fd, data, len, flags));
+}
+
+ssize_t sys_send(int fd, const void *data, size_t len, int flags)
+{
+    return SYS(send(fd, data, len, flags | MSG_NOSIGNAL));
+}
+
+ssize_t sys_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    return SYS(sendmsg(fd, message, flags | MSG_NOSIGNAL));
+}
+
+void sys_shutdown(int fd, int how)
+{
+    (void)shutdown(fd, how);
+}
+
+/* -- the loop -- */
+
+int sys_epoll_create(void)
+{
+    return (int)SYS(epoll_create1(EPOLL_CLOEXEC));
+}
+
+int sys_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+    return (int)SYS(epoll_ctl(epoll, op, fd, event));
+}
+
+int sys_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_ms)
+{
+    int r = epoll_wait(epoll, events, max, timeout_ms);
+    return r < 0 ? -errno : r;
+}
+
+int sys_eventfd(void)
+{
+    return (int)SYS(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+}
+
+void sys_eventfd_signal(int fd)
+{
+    uint64_t one = 1;
+    ssize_t n = write(fd, &one, sizeof(one)); /* EAGAIN: it is signalled already */
+    (void)n;
+}
+
+void sys_eventfd_clear(int fd)
+{
+    uint64_t count;
+    ssize_t n = read(fd, &count, sizeof(count));
+    (void)n;
+}
+
+/* -- files -- */
+
+int sys_openat2(int dir, const char *path, const struct open_how *how)
+{
+    return (int)SYS(syscall(SYS_openat2, dir, path, how, sizeof(*how)));
+}
+
+int sys_fstat(int fd, struct stat *ret)
+{
+    return (int)SYS(fstat(fd, ret));
+}
+
+int sys_fstatat(int dir, const char *name, struct stat *ret, int flags)
+{
+    return (int)SYS(fstatat(dir, name, ret, flags));
+}
+
+int sys_mkdirat(int dir, const char *name, mode_t mode)
+{
+    return (int)SYS(mkdirat(dir, name, mode));
+}
+
+int sys_unlinkat(int dir, const char *name, int flags)
+{
+    return (int)SYS(unlinkat(dir, name, flags));
+}
+
+int sys_renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    return (int)SYS(renameat2(from_dir, from, to_dir, to, flags));
+}
+
+int sys_fchmod(int fd, mode_t mode)
+{
+    return (int)SYS(fchmod(fd, mode));
+}
+
+int sys_futimens(int fd, const struct timespec times[2])
+{
+    return (int)SYS(futimens(fd, times));
+}
+
+int sys_ftruncate(int fd, off_t len)
+{
+    return (int)SYS(ftruncate(fd, len));
+}
+
+int sys_fsync(int fd)
+{
+    return (int)SYS(fsync(fd));
+}
+
+ssize_t sys_getdents64(int fd, void *data, size_t len)
+{
+    return SYS(getdents64(fd, data, len));
+}
+
+int sys_fstatfs_type(int fd, long *ret)
+{
+    struct statfs fs;
+    int r = (int)SYS(fstatfs(fd, &fs));
+    if (r == 0)
+        *ret = fs.f_type;
+    return r;
+}
