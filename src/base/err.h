@@ -23,8 +23,9 @@ enum ferry_err {
     FERRY_ERR_END
 };
 
-/* Never NULL; "unknown error" for what is in no table. Thread-safe (strerror is not used). */
+/* Never NULL; "success" for 0 and above, "unknown error" for what is not in the table.
+ * Thread-safe (strerror is not used). */
 const char *err_text(int result);
 
-/* "ENOENT", "FERRY_EQUOTA"; "?" if unknown. For logs. */
+/* "ENOENT", "FERRY_EQUOTA"; "OK" for 0 and above, "?" if unknown. For logs. */
 const char *err_name(int result);
