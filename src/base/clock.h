@@ -21,4 +21,5 @@ usec_t clock_after(usec_t us);
 
 /* The deterministic runtime's clock: from now on clock_now() returns *now. NULL: the real one.
  * clock_wall_us() then moves with it from a fixed date. Not thread-safe; tests only. */
+#define CLOCK_FAKE_WALL_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
 void clock_set_fake(const usec_t *now);
