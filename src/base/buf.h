@@ -1,7 +1,9 @@
 /* A growing byte buffer that owns its memory and has a cap.
  *
  * The cap is given at init and never passed: an append that would is refused with -FERRY_ELIMIT
- * and changes nothing. -ENOMEM likewise. An empty buffer holds no memory.
+ * and changes nothing. -ENOMEM likewise. A new buffer holds no memory. What is appended must
+ * not lie in the buffer itself. Growing may leave a copy of the old contents in the heap:
+ * whoever puts a secret into a buffer reserves its whole size first.
  */
 #pragma once
 #include "base/attr.h"
@@ -10,7 +12,7 @@
 struct buf {
     uint8_t *data; /* NULL while nothing was appended */
     size_t len;
-    size_t room; /* allocated */
+    size_t room; /* bytes of data that are allocated */
     size_t cap;
 };
 
@@ -29,7 +31,7 @@ MUST_CHECK int buf_printf(struct buf *, const char *format, ...) PRINTF_LIKE(2, 
  * buf_added(). */
 MUST_CHECK int buf_reserve(struct buf *, size_t len);
 void buf_added(struct buf *, size_t len);
-void buf_consume(struct buf *, size_t len); /* drops from the front */
+void buf_consume(struct buf *, size_t len); /* drops from the front, at most all */
 
 static inline struct bytes buf_bytes(const struct buf *b)
 {
