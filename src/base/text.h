@@ -9,7 +9,8 @@
  * -ERANGE. */
 MUST_CHECK int text_u64(struct bytes s, unsigned base, uint64_t max, uint64_t *ret);
 
-/* "10M", "64K", "1.5G" style sizes are not accepted: digits and one of K M G T (1024). */
+/* A size in bytes: digits and, if wanted, one of K M G T (powers of 1024), as in "4096", "64K"
+ * or "10G". Nothing else ("1.5G", "10MB", "10 M", "10k"): -EINVAL. Over 64 bits: -ERANGE. */
 MUST_CHECK int text_size(struct bytes s, uint64_t *ret);
 
 /* Copies s into dst of cap bytes, always terminated, cut if too long. Returns the length
@@ -22,9 +23,19 @@ size_t text_copy_printable(char *dst, size_t cap, struct bytes s);
 bool text_has_control(struct bytes s);
 bool text_is_utf8(struct bytes s);
 
-/* Appends s to a JSON string body: quotes, backslash and controls escaped; bytes that are not
- * UTF-8 become U+FFFD. */
+/* Length of the UTF-8 character (RFC 3629) that s begins with, 1 to 4; 0: it begins with none.
+ */
+size_t text_utf8_len(struct bytes s);
+
+/* Appends s to a JSON string body (RFC 8259 section 7): quotes, backslash and controls (also
+ * DEL and U+0080 to U+009F) escaped; bytes that are not UTF-8 become U+FFFD. On failure nothing
+ * is appended. */
 MUST_CHECK int text_json_escape(struct buf *, struct bytes s);
+
+/* The same for the one character that s (not empty) begins with, for those who have no buf.
+ * Returns the length written to dst. */
+#define TEXT_JSON_CHAR_MAX 6
+size_t text_json_char(struct bytes s, char dst[TEXT_JSON_CHAR_MAX], size_t *ret_used);
 
 char text_lower(char c);
 char text_upper(char c);
