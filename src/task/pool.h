@@ -16,14 +16,25 @@
 #pragma once
 #include "base/attr.h"
 #include "base/clock.h"
+#include "base/list.h"
+#include "task/runtime.h"
 
 struct pool;
 struct pool_share;
 
+enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_FINISHED, JOB_DELIVERED, JOB_DETACHED };
+
 struct job {
     void (*run)(struct job *);  /* on a pool thread; must not use tasks or worker objects */
     void (*free)(struct job *); /* releases all it owns, then itself; any thread */
-    struct job_state *state;    /* the pool's */
+
+    /* the pool's own */
+    enum job_state state;
+    struct list node;
+    struct worker_message message;
+    struct worker *worker;
+    struct task *task;
+    struct pool_share *shares[3];
 };
 
 /* How many jobs of one owner (session, account, root) may run at once; the others wait in the

@@ -21,6 +21,8 @@ struct runtime_settings {
     unsigned hash_threads; /* 0: as many as cores */
     bool deterministic;    /* one worker, jobs run inline, the fake clock, shuffled run queue */
     uint64_t seed;         /* of the shuffle */
+    bool measure_stacks; /* slow: zeroes each stack before reuse, so that its depth can be read
+                          */
 };
 
 MUST_CHECK int runtime_new(const struct runtime_settings *, struct runtime **ret);
@@ -59,6 +61,15 @@ void worker_stats(const struct worker *, struct worker_stats *ret); /* on its ow
 
 /* Called on the worker's thread when a resume took longer than 50 ms (DESIGN 3.10). */
 void runtime_on_lag(struct runtime *, void (*fn)(const char *task_name, usec_t us));
+
+/* With measure_stacks: the deepest use of a stack by tasks of each name (up to 32). Returns the
+ * count. */
+struct stack_depth {
+    const char *task_name;
+    size_t bytes, of_bytes;
+};
+
+unsigned runtime_stack_depths(struct runtime *, const struct stack_depth **ret);
 
 /* Blocks all signals in the caller and installs the crash handler (task/crash.c), which names
  * the task and says "stack overflow" for a guard. Call first in main(). */

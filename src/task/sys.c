@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>

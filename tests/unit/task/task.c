@@ -1,0 +1,293 @@
+#include "task/task.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "check.h"
+#include "runtime_fixture.h"
+#include "task/sanitizer.h"
+
+/* -- scopes and cancel -- */
+
+struct sleeper {
+    int result, again, shielded;
+    bool cleaned;
+};
+
+static void sleep_for_ever(void *arg)
+{
+    struct sleeper *s = arg;
+    s->result = task_sleep_until(USEC_NEVER);
+    s->again = task_sleep_until(clock_after(5)); /* cancel is sticky */
+    task_shield_begin(clock_after(50));
+    s->shielded = task_sleep_until(clock_after(10)); /* clean-up may wait */
+    task_shield_end();
+    s->cleaned = true;
+}
+
+static void main_leaves_scope(void *arg)
+{
+    struct sleeper *s = arg;
+    struct scope scope;
+    scope_init(&scope);
+    for (unsigned i = 0; i < 50; i++)
+        TASK_ASSERT(scope_start(&scope, "sleeper", TASK_NORMAL, sleep_for_ever, &s[i], NULL) ==
+                    0);
+    TASK_ASSERT(task_sleep_until(clock_after(100)) == 0);
+    scope_leave(&scope);
+    TASK_ASSERT(scope.count == 0);
+    TASK_ASSERT(scope_start(&scope, "late", TASK_NORMAL, sleep_for_ever, s, NULL) ==
+                -ECANCELED);
+}
+
+static void leaving_a_scope_cancels_and_joins_its_tasks(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct sleeper s[50];
+        memset(s, 0xff, sizeof(s));
+        run_deterministic(seed, main_leaves_scope, s);
+        for (unsigned i = 0; i < 50; i++) {
+            assert_int_equal(s[i].result, -ECANCELED);
+            assert_int_equal(s[i].again, -ECANCELED);
+            assert_int_equal(s[i].shielded, 0);
+            assert_true(s[i].cleaned);
+        }
+    }
+}
+
+static void long_shield(void *arg)
+{
+    int *r = arg;
+    *r = 1;
+    (void)!task_sleep_until(USEC_NEVER);
+    task_shield_begin(clock_after(100));
+    *r = task_sleep_until(USEC_NEVER);
+    task_shield_end();
+}
+
+static void main_shield_deadline(void *arg)
+{
+    struct scope scope;
+    scope_init(&scope);
+    TASK_ASSERT(scope_start(&scope, "shielded", TASK_NORMAL, long_shield, arg, NULL) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(10)) == 0);
+    scope_leave(&scope);
+}
+
+static void a_shield_ends_every_wait_at_its_deadline(void **state)
+{
+    (void)state;
+    int r = 0;
+    run_deterministic(1, main_shield_deadline, &r);
+    assert_int_equal(r, -ETIMEDOUT);
+}
+
+/* -- events, yield -- */
+
+static struct event bell;
+static unsigned rung;
+
+static void wait_for_bell(void *arg)
+{
+    (void)arg;
+    if (event_wait(&bell, USEC_NEVER) == 0)
+        rung++;
+}
+
+static void main_event(void *arg)
+{
+    struct scope scope;
+    (void)arg;
+    scope_init(&scope);
+    event_init(&bell);
+    for (unsigned i = 0; i < 10; i++)
+        TASK_ASSERT(scope_start(&scope, "waiter", TASK_NORMAL, wait_for_bell, NULL, NULL) == 0);
+    TASK_ASSERT(event_wait(&bell, clock_after(10)) == -ETIMEDOUT);
+    event_set(&bell);
+    TASK_ASSERT(event_wait(&bell, clock_after(10)) == 0); /* level-triggered */
+    TASK_ASSERT(scope_wait(&scope, clock_after(10)) == 0);
+    scope_leave(&scope);
+}
+
+static void an_event_wakes_all_who_wait(void **state)
+{
+    (void)state;
+    rung = 0;
+    run_deterministic(3, main_event, NULL);
+    assert_int_equal(rung, 10);
+}
+
+static bool bulk_stops;
+static unsigned bulk_turns;
+
+static void bulk(void *arg)
+{
+    (void)arg;
+    while (!bulk_stops) {
+        bulk_turns++;
+        task_yield();
+    }
+}
+
+static void main_fairness(void *arg)
+{
+    unsigned *turns_beside = arg;
+    struct scope scope;
+    scope_init(&scope);
+    for (unsigned i = 0; i < 100; i++)
+        TASK_ASSERT(scope_start(&scope, "bulk", TASK_NORMAL, bulk, NULL, NULL) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(2000)) == 0);
+    event_init(&bell);
+    TASK_ASSERT(scope_start(&scope, "waiter", TASK_NORMAL, wait_for_bell, NULL, NULL) == 0);
+    unsigned before = bulk_turns;
+    event_set(&bell);
+    task_yield();
+    *turns_beside = bulk_turns - before;
+    bulk_stops = true;
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    scope_leave(&scope);
+}
+
+static void one_bulk_task_runs_per_turn(void **state)
+{
+    (void)state;
+    const struct runtime_settings settings = {.workers = 1};
+    unsigned turns = 0;
+    bulk_stops = false;
+    run_in_runtime(&settings, main_fairness, &turns);
+    /* we stood at the end of the bulk queue: each of the hundred before us had one turn */
+    assert_in_range(turns, 99, 101);
+}
+
+/* -- bugs are named -- */
+
+/* Runs fn in a child whose stderr comes back; returns the signal that ended it. */
+static int die_in_child(task_fn *fn, char *text, size_t cap)
+{
+    int pipe_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit no_core = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)dup2(pipe_fds[1], STDERR_FILENO);
+        TASK_ASSERT(runtime_signals_setup() == 0);
+        run_deterministic(1, fn, NULL);
+        _exit(0);
+    }
+    close(pipe_fds[1]);
+    size_t len = 0;
+    for (ssize_t n; len + 1 < cap && (n = read(pipe_fds[0], text + len, cap - 1 - len)) > 0;)
+        len += (size_t)n;
+    text[len] = '\0';
+    close(pipe_fds[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static int recurse(volatile char *above, unsigned depth)
+{
+    volatile char frame[1024];
+    memset((void *)(uintptr_t)frame, (int)depth, sizeof(frame));
+    return depth ? recurse(frame, depth - 1) + above[0] + frame[3] : 0;
+}
+
+static void overrun(void *arg)
+{
+    (void)arg;
+    char top = 0;
+    (void)recurse(&top, 1000000);
+}
+
+static void main_overrun(void *arg)
+{
+    (void)arg;
+    struct scope scope;
+    scope_init(&scope);
+    TASK_ASSERT(scope_start(&scope, "greedy", TASK_NORMAL, overrun, NULL, NULL) == 0);
+    scope_leave(&scope);
+}
+
+static void a_task_that_overruns_its_stack_is_named(void **state)
+{
+    (void)state;
+    static char text[8192];
+    int signal = die_in_child(main_overrun, text, sizeof(text));
+#if defined(FERRY_ASAN) || defined(FERRY_TSAN)
+    (void)signal; /* the sanitizer's own report stands in its place */
+    skip();
+#else
+    assert_int_equal(signal, SIGSEGV);
+    assert_non_null(strstr(text, "stack overflow in task \"greedy\""));
+#endif
+}
+
+static void main_parks_in_no_park(void *arg)
+{
+    (void)arg;
+    no_park_begin();
+    (void)!task_sleep_until(clock_after(1));
+}
+
+static void parking_inside_no_park_aborts_and_names_the_task(void **state)
+{
+    (void)state;
+    static char text[8192];
+    (void)die_in_child(main_parks_in_no_park, text, sizeof(text));
+    assert_non_null(strstr(text, "task \"main\" parks (sleep) inside a NO_PARK scope"));
+}
+
+/* -- stacks -- */
+
+static void deep(void *arg)
+{
+    char top = 0;
+    (void)arg;
+    (void)recurse(&top, 8);
+}
+
+static void main_depth(void *arg)
+{
+    struct stack_depth *ret = arg;
+    struct scope scope;
+    scope_init(&scope);
+    TASK_ASSERT(scope_start(&scope, "deep", TASK_NORMAL, deep, NULL, NULL) == 0);
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    scope_leave(&scope);
+    const struct stack_depth *depths;
+    unsigned count = runtime_stack_depths(runtime_self(), &depths);
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(depths[i].task_name, "deep") == 0)
+            *ret = depths[i];
+    }
+}
+
+static void the_depth_of_a_stack_is_measured(void **state)
+{
+    (void)state;
+    const struct runtime_settings settings = {.workers = 1, .measure_stacks = true};
+    struct stack_depth depth = {0};
+    run_in_runtime(&settings, main_depth, &depth);
+    assert_in_range(depth.bytes, 8 * 1024, depth.of_bytes / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaving_a_scope_cancels_and_joins_its_tasks),
+        cmocka_unit_test(a_shield_ends_every_wait_at_its_deadline),
+        cmocka_unit_test(an_event_wakes_all_who_wait),
+        cmocka_unit_test(one_bulk_task_runs_per_turn),
+        cmocka_unit_test(a_task_that_overruns_its_stack_is_named),
+        cmocka_unit_test(parking_inside_no_park_aborts_and_names_the_task),
+        cmocka_unit_test(the_depth_of_a_stack_is_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
