@@ -65,17 +65,17 @@ enum ftp_fact {
 
 /* "type=file;size=3;modify=20260102150405;perm=adfrw;unique=fd01g1a2b;UNIX.mode=0644; name".
  * modify has whole seconds, since scripts parse exactly 14 digits; size is given for files. */
-MUST_CHECK int ftp_mlsd_line(struct buf *, const struct ftp_entry *, unsigned facts);
+MUST_CHECK int ftp_mlsd_line(struct buf *, const struct ftp_entry *, unsigned selected);
 
 /* The same as the middle line of a reply: after a space, 0xFF doubled. */
-MUST_CHECK int ftp_mlst_line(struct buf *, const struct ftp_entry *, unsigned facts);
+MUST_CHECK int ftp_mlst_line(struct buf *, const struct ftp_entry *, unsigned selected);
 
 /* What follows "MLST " in OPTS MLST (RFC 3659 7.9): "type;size;", any case. Unknown facts are
  * passed over; the empty list is the empty selection. */
 unsigned ftp_facts_parse(struct bytes list);
 
 /* "type;size;" for the reply "200 MLST OPTS type;size;". Returns dst. */
-const char *ftp_facts_format(unsigned facts, char dst[FTP_FACTS_TEXT_MAX]);
+const char *ftp_facts_format(unsigned selected, char dst[FTP_FACTS_TEXT_MAX]);
 
 /* "type*;size;modify;perm;unique;UNIX.mode;" for FEAT, the selected ones starred. */
-const char *ftp_facts_feature(unsigned facts, char dst[FTP_FACTS_TEXT_MAX]);
+const char *ftp_facts_feature(unsigned selected, char dst[FTP_FACTS_TEXT_MAX]);

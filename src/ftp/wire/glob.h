@@ -3,19 +3,21 @@
 #include "base/attr.h"
 #include "base/bytes.h"
 
-/* Is there a '*', '?' or '[' that no '\' escapes? A name may hold such characters: look for the
- * literal name first. */
-bool ftp_glob_has_magic(struct bytes pattern);
+/* Is there a '*', '?', '[' or '\'? A name may hold such characters too: look for a file of
+ * that very name first. */
+bool ftp_glob_has_magic(struct bytes path);
 
 /* Does the whole name (one path component) match? '*' any run, '?' one byte, "[a-z]" one of,
- * "[!a-z]" or "[^a-z]" none of, '\' the next character itself; a '[' that is never closed is
- * itself. A dot at the start is a byte like another. Bytes, not characters, are matched.
+ * "[!a-z]" or "[^a-z]" none of, '\' the next character itself, in brackets too; a '[' that is
+ * never closed and a '\' at the end are themselves. A dot at the start is a byte like another.
+ * Bytes, not characters, are matched.
  *
- * 1, 0, or -FERRY_ELIMIT when *steps, which each comparison lowers, is used up: one budget for
- * a whole listing (FTP_GLOB_STEPS_MAX). The time is at most len(pattern) * len(name). */
+ * 1, 0, or -FERRY_ELIMIT when *steps is used up. Each byte of the pattern that is looked at
+ * lowers it: one budget (FTP_GLOB_STEPS_MAX) for all names of a listing. */
 MUST_CHECK int ftp_glob_match(struct bytes pattern, struct bytes name, uint64_t *steps);
 
-/* "a/b/*.c" is directory "a/b/" and pattern "*.c"; without a slash the directory is empty. */
+/* Cuts after the last '/': directory "a/b/", pattern "*.c". Without one the directory is empty.
+ */
 void ftp_glob_split(struct bytes path, struct bytes *ret_directory, struct bytes *ret_pattern);
 
 struct ftp_list_argument {

@@ -15,5 +15,5 @@ MUST_CHECK int ftp_timeval_split(struct bytes argument, int64_t *ret_us,
                                  struct bytes *ret_path);
 
 /* Milliseconds are shown only if there are any; pass whole seconds to programs that expect 14
- * digits. Years outside 0 to 9999 are shown as the nearest date inside. Returns dst. */
+ * digits. Years outside 1 to 9999 are shown as the nearest date inside. Returns dst. */
 const char *ftp_timeval_format(int64_t us, char dst[FTP_TIMEVAL_TEXT_MAX]);
