@@ -1,4 +1,4 @@
-/* Runs a fuzz target over files and folders of inputs: a fuzzer's corpus as an ordinary test. */
+/* Runs a fuzz target over files and folders of inputs: the corpus as an ordinary test. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
