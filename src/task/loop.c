@@ -146,11 +146,10 @@ static int wait_ms(struct worker *w)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
-static unsigned dispatch_events(struct worker *w)
+static unsigned dispatch_events(struct worker *w, int timeout)
 {
     struct epoll_event events[EVENTS_MAX / 4]; /* a frame of 2 KB at most */
     unsigned total = 0;
-    int timeout = wait_ms(w);
     for (unsigned round = 0; round < 4; round++) {
         int n = sys_epoll_wait(w->epoll, events, EVENTS_MAX / 4, timeout);
         for (int i = 0; i < n; i++) {
@@ -171,11 +170,11 @@ void worker_loop(struct worker *w)
 {
     while (atomic_load(&w->runtime->mains_running) || w->task_count) {
         run_queues(w);
-        unsigned events = dispatch_events(w);
-        events += take_messages(w);
+        int timeout = wait_ms(w);
+        unsigned happened = dispatch_events(w, timeout);
+        happened += take_messages(w);
         usec_t next = timers_next(&w->timers);
-        if (w->shuffle && events == 0 && list_empty(&w->normal) && list_empty(&w->bulk) &&
-            next != USEC_NEVER && next > w->runtime->fake_now)
+        if (w->shuffle && timeout && !happened && next != USEC_NEVER && next > clock_now())
             w->runtime->fake_now = next; /* nothing else can happen: time passes */
         (void)timers_fire(&w->timers, clock_now());
         io_fd_free_closed(w);

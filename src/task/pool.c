@@ -135,7 +135,8 @@ static void *pool_thread(void *arg)
             (void)pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
-        j->state = JOB_RUNNING;
+        if (j->state == JOB_QUEUED)
+            j->state = JOB_RUNNING;
         count_running(j, 1);
         (void)pthread_mutex_unlock(&pool->lock);
         j->run(j);
@@ -216,12 +217,13 @@ unsigned pool_threads(const struct pool *pool)
 
 /* -- the task's side -- */
 
-static int submit(struct pool *pool, struct job *j, const struct pool_shares *shares)
+static int submit(struct pool *pool, struct job *j, const struct pool_shares *shares,
+                  enum job_state state)
 {
     j->worker = worker_current;
     j->task = task_self();
     j->message.fn = on_finished;
-    j->state = JOB_QUEUED;
+    j->state = state;
     j->shares[0] = shares ? pool_share_ref(shares->session) : NULL;
     j->shares[1] = shares ? pool_share_ref(shares->account) : NULL;
     j->shares[2] = shares ? pool_share_ref(shares->root) : NULL;
@@ -270,7 +272,7 @@ int job_run(struct pool *pool, struct job *j, const struct pool_shares *shares, 
         no_park_end();
         return 0;
     }
-    int r = submit(pool, j, shares);
+    int r = submit(pool, j, shares, JOB_QUEUED);
     if (r < 0) {
         j->free(j);
         return r;
@@ -281,4 +283,14 @@ int job_run(struct pool *pool, struct job *j, const struct pool_shares *shares, 
     while (j->state != JOB_DELIVERED)
         task_park_deaf("job");
     return 0;
+}
+
+int job_post(struct pool *pool, struct job *j, const struct pool_shares *shares)
+{
+    if (pool->thread_count == 0) {
+        j->run(j);
+        j->free(j);
+        return 0;
+    }
+    return submit(pool, j, shares, JOB_DETACHED);
 }

@@ -61,3 +61,7 @@ unsigned pool_threads(const struct pool *);
  * In the deterministic runtime the job runs inline. shares may be NULL. */
 PARKS MUST_CHECK int job_run(struct pool *, struct job *, const struct pool_shares *,
                              usec_t deadline);
+
+/* For clean-up that nobody waits for, from any thread: the job runs when its shares allow and
+ * is freed. -EBUSY (queue full): it is still the caller's. */
+MUST_CHECK int job_post(struct pool *, struct job *, const struct pool_shares *);

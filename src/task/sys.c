@@ -4,7 +4,10 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -250,4 +253,40 @@ int sys_fstatfs_type(int fd, long *ret)
     if (r == 0)
         *ret = fs.f_type;
     return r;
+}
+
+int sys_fstatfs_free(int fd, uint64_t *ret_bytes)
+{
+    struct statfs fs;
+    int r = (int)SYS(fstatfs(fd, &fs));
+    if (r == 0)
+        *ret_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+    return r;
+}
+
+ssize_t sys_readlinkat(int dir, const char *name, char *target, size_t len)
+{
+    return SYS(readlinkat(dir, name, target, len));
+}
+
+ssize_t sys_getrandom(void *data, size_t len)
+{
+    return SYS(getrandom(data, len, 0));
+}
+
+/* -- start -- */
+
+int sys_flock(int fd, int operation)
+{
+    return (int)SYS(flock(fd, operation));
+}
+
+int sys_fchownat(int dir, const char *name, uid_t uid, gid_t gid, int flags)
+{
+    return (int)SYS(fchownat(dir, name, uid, gid, flags));
+}
+
+int sys_signalfd(const sigset_t *signals)
+{
+    return (int)SYS(signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC));
 }

@@ -7,6 +7,8 @@
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -67,3 +69,12 @@ MUST_CHECK int sys_ftruncate(int fd, off_t len);
 MUST_CHECK int sys_fsync(int fd);
 MUST_CHECK ssize_t sys_getdents64(int fd, void *data, size_t len);
 MUST_CHECK int sys_fstatfs_type(int fd, long *ret);
+MUST_CHECK int sys_fstatfs_free(int fd, uint64_t *ret_bytes); /* without the superuser's part */
+MUST_CHECK ssize_t sys_readlinkat(int dir, const char *name, char *target, size_t len);
+
+MUST_CHECK ssize_t sys_getrandom(void *data, size_t len);
+
+/* what programs need at their start */
+MUST_CHECK int sys_flock(int fd, int operation);
+MUST_CHECK int sys_fchownat(int dir, const char *name, uid_t, gid_t, int flags);
+MUST_CHECK int sys_signalfd(const sigset_t *); /* non-blocking, close-on-exec */
