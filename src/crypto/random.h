@@ -6,11 +6,14 @@
 #include "base/attr.h"
 #include "base/bytes.h"
 
+/* -errno if the kernel gives none; waits only before the kernel's pool is first seeded, at
+ * boot. */
 MUST_CHECK int crypto_random(void *dst, size_t len);
 /* len base32 characters (a-z 2-7) and a NUL: dst has len + 1 bytes. */
 MUST_CHECK int crypto_random_base32(char *dst, size_t len);
 
 #define CRYPTO_MAC_BYTES 32
-/* HMAC-SHA-256 over the parts, each preceded by its length. */
+/* HMAC-SHA-256 (RFC 2104) over the parts, each preceded by its length in eight bytes, most
+ * significant first. -ENOMEM; ret is then undefined. Compare with secret_equal(). */
 MUST_CHECK int crypto_mac(struct bytes key, const struct bytes *parts, unsigned count,
                           uint8_t ret[CRYPTO_MAC_BYTES]);
