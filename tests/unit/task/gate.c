@@ -286,6 +286,54 @@ static void ten_thousand_awake_tasks_stay_under_80_mb(void **state)
     ten_thousand("awake", 80UL * 1024);
 }
 
+/* -- the debugger -- */
+
+static unsigned count_in_output(const char *command, const char *needle)
+{
+    unsigned count = 0;
+    char line[1024];
+    FILE *f = popen(command, "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f))
+        count += strstr(line, needle) != NULL;
+    (void)pclose(f);
+    return count;
+}
+
+static void the_debugger_lists_every_parked_task_of_a_process_and_of_a_core(void **state)
+{
+    (void)state;
+
+    enum { FEW = 20 };
+#if defined(FERRY_ASAN) || defined(FERRY_TSAN)
+    skip(); /* the core would have terabytes of shadow memory */
+#endif
+
+    if (system("gdb --version >/dev/null 2>&1") != 0) {
+        print_message("skipped: gdb is not installed\n");
+        skip();
+    }
+    struct server s = server_start("awake");
+    for (unsigned i = 0; i < FEW; i++) {
+        clients[i] = connect_to(&s);
+        ping(clients[i]);
+    }
+    static const char script[] = "-x tools/gdb/tasks.py -ex 'ferry-tasks echo'";
+    static char command[3 * 4096], core[64];
+    (void)snprintf(core, sizeof(core), "/tmp/ferry-gate-%d.core", s.pid);
+    (void)snprintf(command, sizeof(command), "gdb -batch -p %d %s -ex 'gcore %s' 2>/dev/null",
+                   s.pid, script, core);
+    assert_int_equal(count_in_output(command, "echo_run ("), FEW);
+    (void)snprintf(command, sizeof(command), "gdb -batch %s %s %s 2>/dev/null", self_path, core,
+                   script);
+    assert_int_equal(count_in_output(command, "task echo  worker 0  parked (read)"), FEW);
+    assert_int_equal(count_in_output(command, "echo_run ("), FEW);
+    (void)unlink(core);
+    for (unsigned i = 0; i < FEW; i++)
+        close(clients[i]);
+    server_stop(&s);
+}
+
 int main(int argc, char **argv)
 {
     struct rlimit files;
@@ -302,6 +350,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_thousand_dozing_clients_stay_under_15_mb),
         cmocka_unit_test(ten_thousand_awake_tasks_stay_under_80_mb),
+        cmocka_unit_test(the_debugger_lists_every_parked_task_of_a_process_and_of_a_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
