@@ -50,7 +50,8 @@ struct stream_info {
 };
 
 /* What a kind of stream implements; used by its own file only. Callers use the functions below.
- */
+ * NULL: room_drop, slices_drop: nothing but the chunk to give back; flush: nothing is held
+ * back; fd: none. */
 struct stream_ops {
     const char *name;
     PARKS int (*room)(struct stream *, size_t want, struct room *ret);
@@ -89,7 +90,7 @@ PARKS MUST_CHECK int stream_flush(struct stream *);
 
 /* No more bytes from us: half close. With a deadline other than 0, then waits for the peer's
  * end and throws away what still comes (a lingering close), so that a reset cannot eat what we
- * sent last. */
+ * sent last. -ETIMEDOUT: the deadline came first. */
 PARKS MUST_CHECK int stream_end(struct stream *, usec_t deadline);
 
 /* 0: something can be read; 1: the event is set; -ETIMEDOUT, -ECANCELED. event may be NULL. */

@@ -33,3 +33,13 @@ MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **r
 MUST_CHECK int tcp_set_nodelay(struct io_fd *);
 /* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate. */
 void tcp_refresh_lowat(struct io_fd *);
+
+/* -- for who moves bytes through the descriptor itself: tcp_stream.c and xfer/ -- */
+
+/* After EAGAIN: 0 when ready; -FERRY_ESTALLED when nothing moved for stall_us (0: no limit),
+ * -ECANCELED. A slow reader makes no edge before a third of the buffer is free, so what it has
+ * acknowledged counts as movement too. */
+PARKS MUST_CHECK int tcp_wait_ready(struct io_fd *, enum io_dir, usec_t stall_us);
+/* -errno of a connection that is gone (EPIPE, ECONNRESET, no route ...) as -FERRY_ECLOSED; any
+ * other result as it is. */
+int tcp_result(ssize_t r);

@@ -1,0 +1,11 @@
+/* Between the files of io/tcp*.c. */
+#pragma once
+#include "io/tcp.h"
+
+/* Adds what TCP_INFO knows. */
+void tcp_info_into(const struct io_fd *, struct stream_info *ret);
+
+/* A socket of addr's family with SO_REUSEADDR (a port whose last connections are in TIME_WAIT
+ * can be bound), IPv6 alone in an IPv6 one ("0.0.0.0:21" and "[::]:21" are two listeners), and
+ * bound to it. */
+MUST_CHECK int tcp_bound_socket(const struct addr *, bool shares_port, int *ret_fd);
