@@ -1,61 +1,50 @@
-/* Accounts, and the question "is this the right password?".
+/* Accounts: who a user is and what they may do.
  *
- * An account is an immutable object with references, shared by all workers; a change makes a
- * new one with a higher generation. The store of this release is in memory: --user, --anonymous
- * and the configuration.
+ * An account is filled in by one thread and is immutable once auth_add() (auth/check.h) has
+ * taken it; from then on workers share it by references. A change of an account is a new object
+ * with a higher generation. The store of this release is in memory: --user, --anonymous and the
+ * configuration.
  */
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
 #include "base/bytes.h"
-#include "base/secret.h"
+#include "base/limits.h"
 #include "task/pool.h"
-#include "task/task.h"
 #include "vfs/quota.h"
 #include "vfs/rights.h"
 
 struct account {
-    char name[129];
-    uint64_t generation;
+    char name[USER_NAME_MAX + 1];
+    uint64_t generation; /* unique in the process, never 0; auth_add() sets it */
     bool disabled;
     bool anonymous;      /* any password */
-    char *hash;          /* crypt(3) format; NULL for anonymous */
+    char *hash;          /* crypt(3) format; NULL: no password is right (but for anonymous) */
     char *root;          /* host path, resolved at start to a root */
     unsigned root_index; /* of the server's table of roots */
     struct rights rights;
     struct quota *quota; /* NULL: none */
     uint64_t rate_bytes_per_s;
-    void *rate_bucket;        /* session/'s: struct xfer_bucket */
+
+    /* What its sessions share; set and counted by session/. */
     struct pool_share *share; /* of the pool: a quarter */
+    void *rate_bucket;        /* struct xfer_bucket, or NULL: unlimited */
+    unsigned sessions;        /* logged in; under the lock of session/limits.h */
+
+    _Atomic unsigned refs;
 };
 
-struct auth;
-
-/* Reads nothing, starts nothing. The hash pool is the runtime's. */
-MUST_CHECK int auth_new(struct pool *hash_pool, struct auth **ret);
-struct auth *auth_free(struct auth *);
-
-/* Adding is for the start, before workers run. Takes the account, also on failure. -EEXIST. */
-MUST_CHECK int auth_add(struct auth *, struct account *);
+/* An account with default rights and nothing else, one reference. -FERRY_EBADNAME: the name is
+ * empty, longer than USER_NAME_MAX, or has control characters. -ENOMEM. */
 MUST_CHECK int account_new(struct bytes name, struct account **ret);
-void account_unref(struct account *); /* NULL is fine */
+
+/* Thread-safe. The last one frees hash, root, rights, quota and share; NULL is fine. */
 struct account *account_ref(struct account *);
+void account_unref(struct account *);
+
 /* Hashes with yescrypt at the system's default cost (slow: about 20 ms). Wipes nothing of
- * password's. */
+ * password's. -EINVAL: empty, too long or with a NUL, so that it could never be right. */
 MUST_CHECK int account_set_password(struct account *, struct bytes password);
-
-/* -- the check: message-shaped (DESIGN 3.5) -- */
-
-struct auth_request {
-    char user[129];
-    struct secret password;
-};
-
-/* 0 and a reference: right. -FERRY_EAUTH: refused; unknown user, wrong password and disabled
- * account take the same time (a hash is computed for each) and look the same. -EBUSY: the hash
- * queue is full. -ECANCELED. A right password is remembered for five minutes as a keyed digest,
- * so repeated logins cost one hash; a wrong one never evicts it. */
-PARKS MUST_CHECK int auth_check(struct auth *, const struct auth_request *,
-                                struct account **ret);

@@ -22,6 +22,9 @@
 #define HASH_QUEUE_MAX 64 /* waiting password checks, then 421 */
 #define REMEMBERED_US  (300 * USEC_PER_S)
 #define REMEMBERED_MAX 4096 /* digests of right passwords */
+#define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */
+#define BAN_US         (60 * USEC_PER_S) /* and then refused for so long */
+#define BANS_MAX       4096              /* hosts whose failures are remembered */
 
 /* defaults of settings: DESIGN 2 */
 #define DEFAULT_LOGIN_US        (60 * USEC_PER_S)
@@ -32,6 +35,7 @@
 #define DEFAULT_PER_ADDRESS     50
 #define DEFAULT_PER_ACCOUNT     20
 #define DEFAULT_UNAUTHENTICATED 100
+#define DEFAULT_BAN_FAILURES    10 /* failed logins of a host within BAN_WINDOW_US */
 
 /* runtime */
 #define WORKERS_MAX            8

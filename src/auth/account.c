@@ -1,0 +1,57 @@
+#include "auth/account.h"
+
+#include <errno.h>
+
+#include "auth/password.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+int account_new(struct bytes name, struct account **ret)
+{
+    if (name.len == 0 || name.len > USER_NAME_MAX || text_has_control(name))
+        return -FERRY_EBADNAME;
+    struct account *a = mem_new(sizeof(*a));
+    if (a == NULL)
+        return -ENOMEM;
+    (void)text_copy(a->name, sizeof(a->name), name);
+    rights_init(&a->rights, RIGHTS_DEFAULT);
+    atomic_init(&a->refs, 1);
+    *ret = a;
+    return 0;
+}
+
+struct account *account_ref(struct account *a)
+{
+    atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
+    return a;
+}
+
+static void account_free(struct account *a)
+{
+    if (a->hash != NULL)
+        mem_wipe_free(a->hash, strlen(a->hash));
+    mem_free(a->root);
+    rights_done(&a->rights);
+    quota_unref(a->quota);
+    pool_share_unref(a->share);
+    mem_free(a);
+}
+
+void account_unref(struct account *a)
+{
+    if (a != NULL && atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) == 1)
+        account_free(a);
+}
+
+int account_set_password(struct account *a, struct bytes password)
+{
+    char *hash;
+    int r = password_hash(password, &hash);
+    if (r < 0)
+        return r;
+    if (a->hash != NULL)
+        mem_wipe_free(a->hash, strlen(a->hash));
+    a->hash = hash;
+    return 0;
+}
