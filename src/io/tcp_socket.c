@@ -36,6 +36,12 @@ int tcp_set_nodelay(struct io_fd *f)
     return sys_setsockopt(io_fd_number(f), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
+int tcp_set_urgent_inline(struct io_fd *f)
+{
+    int on = 1;
+    return sys_setsockopt(io_fd_number(f), SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
+}
+
 static bool get_info(const struct io_fd *f, struct tcp_info *ret)
 {
     socklen_t len = sizeof(*ret);
