@@ -36,7 +36,7 @@ void buf_clear(struct buf *b)
 
 static size_t next_room(const struct buf *b, size_t need)
 {
-    size_t room = b->room > b->cap / 2 ? b->cap : b->room * 2 + 1;
+    size_t room = b->room * 2 + 1; /* what was allocated is below half of SIZE_MAX */
     if (room < ROOM_MIN)
         room = ROOM_MIN;
     if (room < need)

@@ -23,7 +23,7 @@ bool bytes_equal_nocase(struct bytes a, struct bytes b)
 
 bool bytes_start_with(struct bytes s, struct bytes prefix)
 {
-    return s.len >= prefix.len && bytes_equal(bytes_first(s, prefix.len), prefix);
+    return bytes_equal(bytes_first(s, prefix.len), prefix);
 }
 
 bool bytes_find(struct bytes s, uint8_t c, size_t *ret_at)

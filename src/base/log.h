@@ -24,8 +24,7 @@ enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_LEVEL_COUNT };
 enum log_format { LOG_TEXT, LOG_JSON };
 
 #define LOG_LINE_MAX  1024 /* a record is on task stacks of 64 KB; names in it are cut */
-#define LOG_VALUE_MAX 384  /* one value as written, so that a long path leaves room for others \
-                            */
+#define LOG_VALUE_MAX 384  /* of one value as written: a long path leaves room for the rest */
 
 struct log_record {
     uint16_t len;

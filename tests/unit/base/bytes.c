@@ -8,6 +8,7 @@ static void equal_means_same_length_and_bytes(void **state)
     assert_true(bytes_equal(BYTES_LIT("abc"), bytes_str("abc")));
     assert_false(bytes_equal(BYTES_LIT("abc"), BYTES_LIT("abd")));
     assert_false(bytes_equal(BYTES_LIT("abc"), BYTES_LIT("ab")));
+    assert_false(bytes_equal(BYTES_LIT("ab"), BYTES_LIT("abc")));
     assert_false(bytes_equal(BYTES_LIT("a\0b"), BYTES_LIT("a\0c")));
     assert_true(bytes_equal(BYTES_NONE, BYTES_LIT("")));
 }
@@ -16,7 +17,8 @@ static void case_is_ignored_for_ascii_letters_alone(void **state)
 {
     (void)state;
     assert_true(bytes_equal_nocase(BYTES_LIT("ReTr-AZaz"), BYTES_LIT("rEtR-azAZ")));
-    assert_false(bytes_equal_nocase(BYTES_LIT("@[`{"), BYTES_LIT("`{@[")));
+    assert_false(bytes_equal_nocase(BYTES_LIT("@"), BYTES_LIT("`")));
+    assert_false(bytes_equal_nocase(BYTES_LIT("["), BYTES_LIT("{")));
     assert_false(bytes_equal_nocase(BYTES_LIT("\xc4"), BYTES_LIT("\xe4")));
     assert_false(bytes_equal_nocase(BYTES_LIT("ab"), BYTES_LIT("abc")));
     assert_true(bytes_equal_nocase(BYTES_NONE, BYTES_NONE));

@@ -17,7 +17,7 @@ static void new_memory_is_zero(void **state)
 static void a_size_of_zero_is_not_a_failure(void **state)
 {
     (void)state;
-    void *p[] = {mem_new(0), mem_raw(0), mem_resize(NULL, 0), mem_dup(NULL, 0)};
+    void *p[] = {mem_new(0), mem_raw(0), mem_resize(mem_raw(1), 0), mem_dup(NULL, 0)};
     for (size_t i = 0; i < ARRAY_LEN(p); i++) {
         assert_non_null(p[i]);
         mem_free(p[i]);
