@@ -1,0 +1,262 @@
+#include "ftp/lister.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "ftp/entry.h"
+#include "ftp/wire/glob.h"
+#include "ftp/wire/reply.h"
+
+#define BATCH_BYTES     (16 * 1024)
+#define BATCH_CAP       (4 * BATCH_BYTES) /* a batch and the longest line */
+#define GLOB_LEVELS_MAX 4 /* components with wildcards; each holds a directory */
+
+/* -- lines -- */
+
+static int flush(struct ftp_lister *l)
+{
+    int r = stream_write_bytes(l->sink, buf_bytes(&l->out));
+    buf_clear(&l->out);
+    return r;
+}
+
+/* The entry's name with the prefix before it. Borrowed until the next call. */
+static int join_prefix(struct ftp_lister *l, struct bytes *name)
+{
+    if (l->prefix.len == 0)
+        return 0;
+    buf_clear(&l->scratch);
+    int r = buf_append_bytes(&l->scratch, buf_bytes(&l->prefix));
+    if (r == 0)
+        r = buf_append_bytes(&l->scratch, *name);
+    if (r == 0)
+        *name = buf_bytes(&l->scratch);
+    return r;
+}
+
+/* The line of ftp_list_line() through ftp_reply_line(), which guards the reply's framing. */
+static int append_reply_line(struct ftp_lister *l, const struct ftp_entry *entry)
+{
+    struct buf line;
+    buf_init(&line, BATCH_BYTES);
+    int r = ftp_list_line(&line, entry, l->now_us);
+    if (r == 0)
+        r = ftp_reply_line(&l->out, "%.*s", (int)line.len - 2, (const char *)line.data);
+    buf_done(&line);
+    return r;
+}
+
+static int append_line(struct ftp_lister *l, struct bytes name, const struct vstat *stat,
+                       const char *link_target)
+{
+    if (l->form == FTP_LISTER_NAMES)
+        return ftp_nlst_line(&l->out, buf_bytes(&l->prefix), name);
+    struct vpath path = {0};
+    int r = 0;
+    if (l->form == FTP_LISTER_FACTS)
+        r = vpath_parse(vpath_bytes(&l->target), name, &path);
+    if (r < 0)
+        return r;
+    struct ftp_entry entry = ftp_entry_of(l->vfs, path.text != NULL ? &path : NULL, name, stat);
+    if (link_target != NULL)
+        entry.link_target = bytes_str(link_target);
+    if (l->form == FTP_LISTER_FACTS)
+        r = ftp_mlsd_line(&l->out, &entry, l->facts);
+    else if (l->form == FTP_LISTER_LONG)
+        r = ftp_list_line(&l->out, &entry, l->now_us);
+    else
+        r = append_reply_line(l, &entry);
+    vpath_done(&path);
+    return r;
+}
+
+static int emit(struct ftp_lister *l, struct bytes name, const struct vstat *stat,
+                const char *link_target)
+{
+    int r = 0;
+    if (l->form == FTP_LISTER_LONG || l->form == FTP_LISTER_REPLY)
+        r = join_prefix(l, &name);
+    if (r == 0)
+        r = append_line(l, name, stat, link_target);
+    if (r == 0 && l->out.len >= BATCH_BYTES)
+        r = flush(l);
+    return r;
+}
+
+/* -- a directory -- */
+
+static int list_directory(struct ftp_lister *l)
+{
+    const struct ventry *entries;
+    int count;
+    while ((count = vdir_next(l->dir, &entries)) > 0) {
+        for (int i = 0; i < count; i++) {
+            int r = emit(l, bytes_of(entries[i].name, entries[i].name_len), &entries[i].stat,
+                         entries[i].link_target);
+            if (r < 0)
+                return r;
+        }
+    }
+    return count;
+}
+
+/* -- patterns -- */
+
+static int expand(struct ftp_lister *l, struct bytes pattern, unsigned level);
+
+static int resolve_prefix(const struct ftp_lister *l, struct bytes name, struct vpath *ret)
+{
+    struct buf text;
+    buf_init(&text, 2 * PATH_LEN_MAX);
+    int r = buf_append_bytes(&text, buf_bytes(&l->prefix));
+    if (r == 0)
+        r = buf_append_bytes(&text, name);
+    if (r == 0 && text.len == 0)
+        r = buf_append_byte(&text, '.');
+    if (r == 0)
+        r = vpath_parse(l->cwd, buf_bytes(&text), ret);
+    buf_done(&text);
+    return r;
+}
+
+/* The last component is a plain name: it is listed where it exists. */
+static int emit_literal(struct ftp_lister *l, struct bytes name)
+{
+    struct vpath path;
+    struct vstat stat;
+    int r = resolve_prefix(l, name, &path);
+    if (r < 0)
+        return r;
+    r = vfs_stat(l->vfs, &path, false, &stat);
+    vpath_done(&path);
+    return r == 0 ? emit(l, name, &stat, NULL) : 0;
+}
+
+static int expand_entry(struct ftp_lister *l, const struct ventry *entry, struct bytes rest,
+                        unsigned level)
+{
+    struct bytes name = bytes_of(entry->name, entry->name_len);
+    if (rest.data == NULL)
+        return emit(l, name, &entry->stat, entry->link_target);
+    if (entry->stat.kind != VSTAT_DIRECTORY)
+        return 0;
+    size_t before = l->prefix.len;
+    int r = buf_append_bytes(&l->prefix, name);
+    if (r == 0)
+        r = buf_append_byte(&l->prefix, '/');
+    if (r == 0)
+        r = expand(l, rest, level + 1);
+    l->prefix.len = before;
+    return r;
+}
+
+/* Matches one component in the prefix's directory. rest: the components behind it; no data:
+ * none. A directory that cannot be opened matches nothing. */
+static int expand_in_directory(struct ftp_lister *l, struct bytes component, struct bytes rest,
+                               unsigned level)
+{
+    struct vpath path;
+    struct vdir *dir;
+    int r = resolve_prefix(l, BYTES_NONE, &path);
+    if (r < 0)
+        return r;
+    r = vfs_dir_open(l->vfs, &path, &dir);
+    vpath_done(&path);
+    if (r < 0)
+        return r == -ECANCELED ? r : 0;
+    const struct ventry *entries;
+    int count = 0;
+    while (r >= 0 && (count = vdir_next(dir, &entries)) > 0) {
+        for (int i = 0; i < count && r >= 0; i++) {
+            r = ftp_glob_match(component, bytes_of(entries[i].name, entries[i].name_len),
+                               &l->glob_steps);
+            if (r > 0)
+                r = expand_entry(l, &entries[i], rest, level);
+        }
+    }
+    vdir_close(dir);
+    return r < 0 ? r : count;
+}
+
+static int expand(struct ftp_lister *l, struct bytes pattern, unsigned level)
+{
+    size_t before = l->prefix.len, slash;
+    int r = 0;
+    while (r == 0 && bytes_find(pattern, '/', &slash) &&
+           !ftp_glob_has_magic(bytes_first(pattern, slash))) {
+        r = buf_append_bytes(&l->prefix, bytes_first(pattern, slash + 1));
+        pattern = bytes_skip(pattern, slash + 1);
+    }
+    bool is_last = !bytes_find(pattern, '/', &slash);
+    struct bytes component = is_last ? pattern : bytes_first(pattern, slash);
+    if (r == 0 && level >= GLOB_LEVELS_MAX)
+        r = -FERRY_ELIMIT;
+    if (r == 0 && is_last && !ftp_glob_has_magic(component))
+        r = emit_literal(l, component);
+    else if (r == 0)
+        r = expand_in_directory(l, component,
+                                is_last ? BYTES_NONE : bytes_skip(pattern, slash + 1), level);
+    l->prefix.len = before;
+    return r;
+}
+
+/* -- the whole -- */
+
+static int set_prefix(struct ftp_lister *l)
+{
+    if (l->form != FTP_LISTER_NAMES || l->name.len == 0 || bytes_equal(l->name, BYTES_LIT(".")))
+        return 0;
+    int r = buf_append_bytes(&l->prefix, l->name);
+    if (r == 0 && l->name.data[l->name.len - 1] != '/')
+        r = buf_append_byte(&l->prefix, '/');
+    return r;
+}
+
+int ftp_lister_open(struct ftp_lister *l, struct bytes name)
+{
+    l->name = name;
+    l->target = (struct vpath){0};
+    l->dir = NULL;
+    l->is_pattern = false;
+    l->glob_steps = FTP_GLOB_STEPS_MAX;
+    l->now_us = clock_wall_us();
+    buf_init(&l->prefix, 2 * PATH_LEN_MAX);
+    buf_init(&l->scratch, 2 * PATH_LEN_MAX);
+    buf_init(&l->out, BATCH_CAP);
+    int r = vpath_parse(l->cwd, name.len != 0 ? name : BYTES_LIT("."), &l->target);
+    if (r == 0)
+        r = vfs_stat(l->vfs, &l->target, true, &l->stat);
+    if (r == -ENOENT && l->form != FTP_LISTER_FACTS && ftp_glob_has_magic(name)) {
+        l->is_pattern = true;
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    if (l->stat.kind != VSTAT_DIRECTORY)
+        return l->form != FTP_LISTER_FACTS ? 0 : -ENOTDIR;
+    r = set_prefix(l);
+    return r == 0 ? vfs_dir_open(l->vfs, &l->target, &l->dir) : r;
+}
+
+int ftp_lister_run(struct ftp_lister *l, struct stream *sink)
+{
+    int r;
+    l->sink = sink;
+    if (l->is_pattern)
+        r = expand(l, l->name, 0);
+    else if (l->dir != NULL)
+        r = list_directory(l);
+    else
+        r = emit(l, l->name, &l->stat, NULL);
+    return r == 0 ? flush(l) : r;
+}
+
+void ftp_lister_close(struct ftp_lister *l)
+{
+    l->dir = vdir_close(l->dir);
+    vpath_done(&l->target);
+    buf_done(&l->prefix);
+    buf_done(&l->scratch);
+    buf_done(&l->out);
+}

@@ -1,0 +1,25 @@
+/* The FTP server role (RFC 959, 1123, 2389, 2428, 2577, 3659): one session per control
+ * connection. The listener is the caller's; it hands over what it accepted. */
+#pragma once
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "io/addr.h"
+#include "session/session.h"
+#include "task/task.h"
+
+/* Settings of one listener, shared by its sessions on all workers; must outlive them. */
+struct ftp_service {
+    struct session_shared *shared;
+    uint16_t passive_first, passive_last; /* both 0: the kernel's choice, unpredictable */
+    struct addr masquerade;               /* what 227 tells in place of our own; len 0: none */
+    const char *banner;                   /* text behind 220; NULL: a default */
+};
+
+/* Takes fd, a connected and non-blocking socket, also on failure. The session runs as a task of
+ * the scope, which must live as long as the worker, and frees itself. When a limit refuses it
+ * the peer is told 421. -FERRY_ELIMIT, -FERRY_EBANNED, -ENOMEM, -EAGAIN, -ECANCELED. Waits at
+ * most a moment, for the refusal to be written. */
+PARKS MUST_CHECK int ftp_session_start(const struct ftp_service *, struct scope *sessions,
+                                       int fd, const struct addr *peer,
+                                       const struct addr *local);

@@ -1,0 +1,146 @@
+/* STOR, STOU and APPE: the data connection into a file. What stood under the name stays until
+ * the commit, and 226 is said only after it. */
+#include <errno.h>
+
+#include "ftp/handlers.h"
+#include "ftp/reply.h"
+#include "ftp/session.h"
+#include "ftp/transfer.h"
+
+struct store {
+    struct ftp_transfer transfer;
+    struct vupload *upload;
+};
+
+static int begin(struct ftp_transfer *t, const struct vupload_request *request)
+{
+    struct store *self = (struct store *)t;
+    int r = vfs_upload_begin(t->session->base.vfs, &t->path, request, &self->upload);
+    if (r == 0)
+        t->offset = vupload_offset(self->upload);
+    return r;
+}
+
+static int begin_store(struct ftp_transfer *t)
+{
+    return begin(t, &(struct vupload_request){
+                        .kind = t->offset != 0 ? VUPLOAD_RESUME : VUPLOAD_REPLACE,
+                        .offset = t->offset,
+                        .expect_bytes = t->expect_bytes,
+                    });
+}
+
+static int begin_append(struct ftp_transfer *t)
+{
+    return begin(t, &(struct vupload_request){
+                        .kind = VUPLOAD_APPEND,
+                        .take_partial = t->takes_partial,
+                        .expect_bytes = t->expect_bytes,
+                    });
+}
+
+/* The name that STOU chose becomes the transfer's: 150, the audit record and the log tell it.
+ */
+static int begin_unique(struct ftp_transfer *t)
+{
+    struct vupload_request request = {
+        .kind = VUPLOAD_UNIQUE,
+        .expect_bytes = t->expect_bytes,
+    };
+    int r = begin(t, &request);
+    if (r < 0)
+        return r;
+    struct vpath chosen;
+    r = vpath_copy(vupload_path(((struct store *)t)->upload), &chosen);
+    if (r < 0) {
+        vupload_break(((struct store *)t)->upload, 0);
+        return r;
+    }
+    vpath_done(&t->path);
+    t->path = chosen;
+    return 0;
+}
+
+static int announce(struct ftp_session *s, struct ftp_transfer *t)
+{
+    return ftp_say(s, 150, "Ready to receive %s.", t->argument);
+}
+
+/* RFC 1123 4.1.2.9 fixes this form. The name is as seen from the working directory. */
+static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
+{
+    struct bytes name = vpath_bytes(&t->path);
+    if (bytes_equal(vpath_parent(&t->path), ftp_session_cwd(s)))
+        name = vpath_name(&t->path);
+    return ftp_say(s, 150, "FILE: %.*s", (int)name.len, (const char *)name.data);
+}
+
+static int move(struct ftp_transfer *t, struct stream *data)
+{
+    struct xfer_request request = ftp_transfer_request(t);
+    return xfer_receive(data, ((struct store *)t)->upload, &request, &t->moved);
+}
+
+static int end_upload(struct ftp_transfer *t, int result)
+{
+    struct vupload *upload = ((struct store *)t)->upload;
+    uint64_t written_end = t->offset + t->moved.file_bytes;
+    if (result < 0) {
+        vupload_break(upload, written_end);
+        return result;
+    }
+    return vupload_commit(upload, written_end);
+}
+
+static const struct ftp_transfer_kind store = {
+    .verb = "STOR",
+    .operation = "upload",
+    .restarts = true,
+    .size = sizeof(struct store),
+    .open = begin_store,
+    .announce = announce,
+    .move = move,
+    .close = end_upload,
+};
+
+static const struct ftp_transfer_kind append = {
+    .verb = "APPE",
+    .operation = "append",
+    .size = sizeof(struct store),
+    .open = begin_append,
+    .announce = announce,
+    .move = move,
+    .close = end_upload,
+};
+
+static const struct ftp_transfer_kind store_unique = {
+    .verb = "STOU",
+    .operation = "upload",
+    .size = sizeof(struct store),
+    .open = begin_unique,
+    .announce = announce_unique,
+    .move = move,
+    .close = end_upload,
+};
+
+int ftp_cmd_stor(struct ftp_session *s, const struct ftp_args *args)
+{
+    return ftp_transfer_start(s, &store, args->path, args->text);
+}
+
+int ftp_cmd_appe(struct ftp_session *s, const struct ftp_args *args)
+{
+    return ftp_transfer_start(s, &append, args->path, args->text);
+}
+
+int ftp_cmd_stou(struct ftp_session *s, const struct ftp_args *args)
+{
+    struct bytes name = args->text.len != 0 ? args->text : BYTES_LIT("upload");
+    struct vpath path;
+    int r = vpath_parse(ftp_session_cwd(s), name, &path);
+    if (r < 0)
+        return ftp_say_error(s, r, args->text);
+    r = ftp_transfer_start(s, &store_unique, &path, name);
+    vpath_done(&path);
+    return r;
+}

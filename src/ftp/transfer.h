@@ -1,0 +1,74 @@
+/* A transfer command while it runs: RETR, STOR, STOU, APPE, LIST, NLST, MLSD.
+ *
+ * The transfer is a child task of the session. It opens what it needs, reports that, waits for
+ * the session to have said 150, makes the data connection, moves the bytes, closes, and reports
+ * the end; each report is a phase and the session's event. It never writes to the control
+ * connection. The object is the session's, which frees it when the task has returned.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ftp/data.h"
+#include "task/task.h"
+#include "vfs/path.h"
+#include "xfer/xfer.h"
+
+struct ftp_session;
+struct ftp_transfer;
+
+enum ftp_transfer_phase {
+    FTP_TRANSFER_OPENING,
+    FTP_TRANSFER_OPENED,    /* 150 can be said; then the data connection is made */
+    FTP_TRANSFER_CONNECTED, /* bytes flow */
+};
+
+/* What differs between the commands. All run in the transfer's task, but for announce. */
+struct ftp_transfer_kind {
+    const char *verb;      /* what `who` shows */
+    const char *operation; /* of the audit record; NULL: none is written */
+    bool restarts;         /* REST means something to it */
+    size_t size;           /* of the object that begins with struct ftp_transfer */
+    PARKS int (*open)(struct ftp_transfer *);
+    PARKS int (*announce)(struct ftp_session *, struct ftp_transfer *); /* says 150 */
+    PARKS int (*move)(struct ftp_transfer *, struct stream *);
+    /* Called once after a successful open, in a shield; the result so far goes in, the final
+     * one comes out (a commit may fail). */
+    PARKS int (*close)(struct ftp_transfer *, int result);
+};
+
+struct ftp_transfer {
+    const struct ftp_transfer_kind *kind;
+    struct ftp_session *session;
+    struct task *task;     /* valid until is_finished */
+    struct ftp_data data;  /* taken from the session */
+    struct vpath path;     /* of the command; {0} if it has none */
+    char *argument;        /* the command's text, a copy */
+    uint64_t offset;       /* REST */
+    uint64_t expect_bytes; /* ALLO */
+    bool is_ascii;         /* TYPE A */
+    bool takes_partial;    /* SIZE told this name's partial size (APPE) */
+    struct event go;       /* 150 was said */
+    bool is_announced;
+    bool is_finished; /* result is final; the task is about to return */
+    uint8_t aborts;   /* ABOR commands to answer */
+    enum ftp_transfer_phase phase;
+    int result; /* of the phase it ended in */
+    struct xfer_progress progress;
+    struct xfer_result moved;
+};
+
+/* Takes what PASV or PORT prepared, REST and ALLO, and starts the task; or says why not. path
+ * and argument are copied; path may be NULL. */
+PARKS MUST_CHECK int ftp_transfer_start(struct ftp_session *, const struct ftp_transfer_kind *,
+                                        const struct vpath *path, struct bytes argument);
+
+/* What became of the running transfer since the last call: says 150, or the final reply, after
+ * which there is no transfer. 0, or what ends the session. */
+PARKS MUST_CHECK int ftp_transfer_events(struct ftp_session *);
+
+/* Cancels it and waits until it has left; its audit record says so. For the session's end. */
+PARKS void ftp_transfer_stop(struct ftp_session *);
+
+/* The request that xfer/ gets: limits of session and account. */
+struct xfer_request ftp_transfer_request(struct ftp_transfer *);

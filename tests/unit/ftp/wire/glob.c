@@ -1,0 +1,205 @@
+#include "ftp/wire/glob.h"
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "check.h"
+
+static int match(const char *pattern, const char *name)
+{
+    uint64_t steps = FTP_GLOB_STEPS_MAX;
+    return ftp_glob_match(bytes_str(pattern), bytes_str(name), &steps);
+}
+
+static void matches_as_people_expect(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *pattern, *name;
+        int result;
+    } rows[] = {
+        {"", "", 1},
+        {"", "a", 0},
+        {"a", "", 0},
+        {"abc", "abc", 1},
+        {"abc", "abcd", 0},
+        {"abcd", "abc", 0},
+        {"ABC", "abc", 0},
+        {"*", "", 1},
+        {"*", "anything", 1},
+        {"*", ".hidden", 1},
+        {"**", "a", 1},
+        {"*a", "a", 1},
+        {"a*", "a", 1},
+        {"*a*", "bab", 1},
+        {"*.c", "x.c", 1},
+        {"*.c", "x.h", 0},
+        {"*.c", "x.c.c", 1},
+        {"*ab*ab", "abxabab", 1},
+        {"*ab*ab", "abb", 0},
+        {"?", "", 0},
+        {"?", "a", 1},
+        {"?", "\xc3\xa9", 0}, /* bytes */
+        {"??", "\xc3\xa9", 1},
+        {"*?", "", 0},
+        {"*?*", "a", 1},
+        {"[abc]", "b", 1},
+        {"[abc]", "d", 0},
+        {"[a-c]x", "bx", 1},
+        {"[a-c]x", "dx", 0},
+        {"[c-a]", "b", 0},
+        {"[!a-c]", "b", 0},
+        {"[!a-c]", "d", 1},
+        {"[^a-c]", "d", 1},
+        {"[]]", "]", 1},
+        {"[]a]", "a", 1},
+        {"[!]]", "]", 0},
+        {"[!]]", "a", 1},
+        {"[a-]", "-", 1},
+        {"[-a]", "-", 1},
+        {"[a\\]b]", "]", 1},
+        {"[a\\-c]", "b", 0},
+        {"[a\\-c]", "-", 1},
+        {"[!", "[!", 1}, /* never closed */
+        {"[", "[", 1},
+        {"[]", "[]", 1},
+        {"[a", "[a", 1},
+        {"[a", "a", 0},
+        {"[a-", "[a-", 1},
+        {"[\\", "[\\", 1},
+        {"[\x80-\xff]", "\xc3", 1},
+        {"\\*", "*", 1},
+        {"\\*", "a", 0},
+        {"\\[a]", "[a]", 1},
+        {"\\\\", "\\", 1},
+        {"\\", "\\", 1},
+        {"a\\", "a", 0},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (match(rows[i].pattern, rows[i].name) != rows[i].result)
+            fail_msg("%s on %s is not %d", rows[i].pattern, rows[i].name, rows[i].result);
+}
+
+static void a_glob_bomb_costs_no_more_than_pattern_times_name(void **state)
+{
+    (void)state;
+    char pattern[129], name[NAME_LEN_MAX + 1];
+    for (size_t i = 0; i < sizeof(pattern) - 1; i++)
+        pattern[i] = i % 2 ? 'a' : '*';
+    pattern[sizeof(pattern) - 2] = 'b';
+    pattern[sizeof(pattern) - 1] = '\0';
+    memset(name, 'a', sizeof(name));
+    name[NAME_LEN_MAX] = '\0';
+    uint64_t steps = sizeof(pattern) * sizeof(name);
+    assert_int_equal(ftp_glob_match(bytes_str(pattern), bytes_str(name), &steps), 0);
+}
+
+static void stops_when_the_steps_are_used_up(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *pattern, *name;
+        uint64_t needed;
+    } rows[] = {
+        {"abc", "abc", 3},       {"a", "b", 1},       {"***", "", 3},  {"[abc]", "c", 5},
+        {"[abc", "[abc", 4 + 3}, {"*", "abc", 1 + 3}, {"\\a", "a", 2},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bytes pattern = bytes_str(rows[i].pattern), name = bytes_str(rows[i].name);
+        for (uint64_t budget = 0; budget < rows[i].needed; budget++) {
+            uint64_t steps = budget;
+            assert_int_equal(ftp_glob_match(pattern, name, &steps), -FERRY_ELIMIT);
+            assert_true(steps == 0);
+        }
+        uint64_t steps = rows[i].needed;
+        assert_true(ftp_glob_match(pattern, name, &steps) >= 0);
+        assert_true(steps == 0);
+    }
+}
+
+static void knows_a_pattern_from_a_name(void **state)
+{
+    (void)state;
+    static const char *const magic[] = {"*", "a?", "[", "x\\y", "a/b*/c"};
+    static const char *const plain[] = {"", "a", "a]", "a/b", "-la", "!^~"};
+    for (size_t i = 0; i < ARRAY_LEN(magic); i++)
+        assert_true(ftp_glob_has_magic(bytes_str(magic[i])));
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        assert_false(ftp_glob_has_magic(bytes_str(plain[i])));
+}
+
+static void expect_bytes(struct bytes s, const char *text)
+{
+    assert_int_equal(s.len, strlen(text));
+    if (s.len > 0)
+        assert_memory_equal(s.data, text, s.len);
+}
+
+static void splits_after_the_last_slash(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        {"", "", ""},       {"*", "", "*"},       {"/", "/", ""},           {"/*", "/", "*"},
+        {"a/*", "a/", "*"}, {"a/b/", "a/b/", ""}, {"a//*.c", "a//", "*.c"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bytes directory, pattern;
+        ftp_glob_split(bytes_str(rows[i][0]), &directory, &pattern);
+        expect_bytes(directory, rows[i][1]);
+        expect_bytes(pattern, rows[i][2]);
+    }
+}
+
+static void leading_options_are_noted_and_dropped(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *argument, *options, *path;
+    } rows[] = {
+        {"", "", ""},
+        {"dir", "", "dir"},
+        {"-la", "al", ""},
+        {"-la ", "al", ""},
+        {"-la dir", "al", "dir"},
+        {"-l -a dir", "al", "dir"},
+        {"-R dir", "R", "dir"},
+        {"-1tF dir", "", "dir"},
+        {"-aa -a x", "a", "x"},
+        {"-la  dir", "al", " dir"},
+        {"-a dir -l", "a", "dir -l"},
+        {"-", "", "-"},
+        {"- a", "", "- a"},
+        {"-a.txt", "", "-a.txt"},
+        {"--", "", ""},
+        {"-- -a", "", "-a"},
+        {"-l -- -- x", "l", "-- x"},
+        {"--all x", "", "--all x"},
+        {" -a", "", " -a"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ftp_list_argument a;
+        ftp_list_argument_parse(bytes_str(rows[i].argument), &a);
+        assert_int_equal(a.all, strchr(rows[i].options, 'a') != NULL);
+        assert_int_equal(a.long_format, strchr(rows[i].options, 'l') != NULL);
+        assert_int_equal(a.recursive, strchr(rows[i].options, 'R') != NULL);
+        expect_bytes(a.path, rows[i].path);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_as_people_expect),
+        cmocka_unit_test(a_glob_bomb_costs_no_more_than_pattern_times_name),
+        cmocka_unit_test(stops_when_the_steps_are_used_up),
+        cmocka_unit_test(knows_a_pattern_from_a_name),
+        cmocka_unit_test(splits_after_the_last_slash),
+        cmocka_unit_test(leading_options_are_noted_and_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
