@@ -47,5 +47,5 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         count += replay(argv[i]);
     printf("replayed %u inputs\n", count);
-    return count ? 0 : 1; /* a target without seeds is a mistake */
+    return count >= 3 ? 0 : 1; /* a target with fewer seeds is a mistake */
 }
