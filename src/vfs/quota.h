@@ -15,5 +15,5 @@ void quota_unref(struct quota *); /* NULL is fine */
 /* All thread-safe. NULL: unlimited. -FERRY_EQUOTA leaves the ledger as it was. */
 MUST_CHECK int quota_take(struct quota *, uint64_t bytes, uint64_t files);
 void quota_give(struct quota *, uint64_t bytes, uint64_t files);
-void quota_used(const struct quota *, uint64_t *ret_bytes, uint64_t *ret_files);
-uint64_t quota_left_bytes(const struct quota *); /* UINT64_MAX: unlimited */
+void quota_used(struct quota *, uint64_t *ret_bytes, uint64_t *ret_files);
+uint64_t quota_left_bytes(struct quota *); /* UINT64_MAX: unlimited */

@@ -24,7 +24,9 @@ enum right {
 #define RIGHTS_DEFAULT      (RIGHTS_ALL & ~(unsigned)RIGHT_LINK)
 #define RIGHTS_PREFIXES_MAX 32
 
-/* The longest matching prefix (whole components) rules; "/" is always there. */
+/* The longest matching prefix (whole components) rules; "/" is always there. Paths are what the
+ * peer names: a link inside the root leads to what its own path allows, so trees with prefixes
+ * should hold no links across them. */
 struct rights {
     unsigned count;
 
@@ -38,5 +40,8 @@ void rights_init(struct rights *, unsigned allowed_at_root);
 void rights_done(struct rights *);
 MUST_CHECK int rights_set(struct rights *, struct bytes prefix, unsigned allowed);
 unsigned rights_at(const struct rights *, struct bytes path);
+/* Whether a prefix is path or lies below it: what carries rules of its own may not be moved
+ * away from under them. */
+bool rights_rule_within(const struct rights *, struct bytes path);
 /* "read", "write", ...: -EINVAL if it is none. The names are DESIGN 2's. */
 MUST_CHECK int right_parse(struct bytes name, unsigned *ret);

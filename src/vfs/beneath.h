@@ -1,0 +1,63 @@
+/* Names handed to the kernel: the one file of the tree that does it.
+ *
+ * A path is resolved by openat2(2) beneath a tree's descriptor, with magic links off (BENEATH:
+ * a way out is -EXDEV; IN_ROOT: it is re-rooted). What has no such call opens the parent that
+ * way and acts on a leaf, which is one component and is never followed. Plain ...at() calls do
+ * not confine a path of several components, so there are none.
+ *
+ * Everything here may block and is called from pool jobs, except beneath_open_cached().
+ * Descriptors are close-on-exec and the caller's. Paths are relative, "." for the tree itself.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/attr.h"
+
+struct beneath {
+    int fd;
+    uint64_t resolve; /* RESOLVE_... for every path */
+};
+
+/* The tree itself, by a path of the host; fd is O_PATH. */
+MUST_CHECK int beneath_tree(const char *host_path, bool in_root, struct beneath *ret);
+
+/* -- whole paths -- */
+
+/* Of any kind of file, without opening it. */
+MUST_CHECK int beneath_stat(const struct beneath *, const char *path, bool follow,
+                            struct stat *ret);
+
+enum beneath_kinds { BENEATH_FILE, BENEATH_DIRECTORY, BENEATH_FILE_OR_DIRECTORY };
+
+/* access: O_RDONLY or O_WRONLY. Returns the descriptor. Other kinds are refused without being
+ * opened: -EISDIR, -ENOTDIR, -FERRY_ENOTREG. */
+MUST_CHECK int beneath_open(const struct beneath *, const char *path, enum beneath_kinds,
+                            int access, struct stat *ret);
+
+/* A regular file for reading, only if the kernel knows every step of the path and no mount is
+ * crossed; any failure but -FERRY_ENOTREG and -EISDIR may be different when asked in earnest.
+ */
+MUST_CHECK int beneath_open_cached(const struct beneath *, const char *path, struct stat *ret);
+
+/* The directory that holds the last component, as O_PATH, and that component, which points into
+ * path. path is written to and restored. The tree itself has no parent: -EBUSY. */
+MUST_CHECK int beneath_parent(const struct beneath *, char *path, int *ret_dir,
+                              const char **ret_leaf);
+
+/* -- one component of an open directory -- */
+
+MUST_CHECK int leaf_stat(int dir, const char *leaf, struct stat *ret); /* not followed */
+MUST_CHECK ssize_t leaf_readlink(int dir, const char *leaf, char *target, size_t len);
+MUST_CHECK int leaf_create(int dir, const char *leaf, mode_t); /* -EEXIST; fd for writing */
+MUST_CHECK int leaf_open(int dir, const char *leaf, int access, struct stat *ret); /* regular */
+MUST_CHECK int leaf_open_directory(int dir, const char *leaf);                     /* "." too */
+MUST_CHECK int leaf_mkdir(int dir, const char *leaf, mode_t);
+int leaf_unlink(int dir, const char *leaf); /* clean-up may ignore it */
+MUST_CHECK int leaf_rmdir(int dir, const char *leaf);
+
+/* replace false: -EEXIST if there is something, atomically where the file system can. */
+MUST_CHECK int leaf_rename(int from_dir, const char *from, int to_dir, const char *to,
+                           bool replace);

@@ -1,0 +1,167 @@
+#include "vfs/file.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "task/sys.h"
+
+struct vfile {
+    struct job close_job; /* here, so that closing needs no memory */
+    _Atomic unsigned refs;
+    int fd;
+    struct vstat stat;
+    bool reads_without_waiting;
+    struct vroot *root;
+    struct pool *pool;
+    struct pool_shares shares;
+};
+
+struct open_op {
+    struct op op;
+    struct vfile *file;
+};
+
+static void close_file(struct job *j)
+{
+    struct vfile *f = LIST_ENTRY(j, struct vfile, close_job);
+    sys_fd_close(&f->fd);
+}
+
+static void free_file(struct job *j)
+{
+    struct vfile *f = LIST_ENTRY(j, struct vfile, close_job);
+    sys_close(f->fd);
+    vroot_unref(f->root);
+    vfs_shares_unref(&f->shares);
+    mem_free(f);
+}
+
+struct vfile *vfile_new(struct vroot *root, struct pool *pool, const struct pool_shares *shares)
+{
+    struct vfile *f = mem_new(sizeof(*f));
+    if (!f)
+        return NULL;
+    f->close_job.run = close_file;
+    f->close_job.free = free_file;
+    f->refs = 1;
+    f->fd = -1;
+    f->root = vroot_ref(root);
+    f->pool = pool;
+    f->shares = vfs_shares_ref(shares);
+    return f;
+}
+
+void vfile_opened(struct vfile *f, int fd, const struct stat *st, bool for_reading)
+{
+    f->fd = fd;
+    vstat_from(st, &f->stat);
+    f->reads_without_waiting = for_reading && vroot_reads_without_waiting(f->root, fd, st);
+}
+
+struct vfile *vfile_ref(struct vfile *f)
+{
+    atomic_fetch_add(&f->refs, 1);
+    return f;
+}
+
+/* A close tells a FUSE process or a file server, and the last close of a deleted file frees its
+ * blocks. */
+static bool close_may_wait(const struct vfile *f)
+{
+    struct stat st;
+    if (f->fd < 0)
+        return false;
+    if (!f->root->is_local || f->stat.device != f->root->number)
+        return true;
+    return sys_fstat(f->fd, &st) < 0 || st.st_nlink == 0;
+}
+
+void vfile_unref(struct vfile *f)
+{
+    if (!f || atomic_fetch_sub(&f->refs, 1) != 1)
+        return;
+    if (worker_self() && close_may_wait(f) && job_post(f->pool, &f->close_job, &f->shares) == 0)
+        return;
+    free_file(&f->close_job);
+}
+
+struct vfile *vfile_close(struct vfile *f)
+{
+    vfile_unref(f);
+    return NULL;
+}
+
+int vfile_fd(const struct vfile *f)
+{
+    return f->fd;
+}
+
+const struct vstat *vfile_stat(const struct vfile *f)
+{
+    return &f->stat;
+}
+
+bool vfile_reads_without_waiting(const struct vfile *f)
+{
+    return f->reads_without_waiting;
+}
+
+const struct pool_shares *vfile_shares(const struct vfile *f)
+{
+    return &f->shares;
+}
+
+struct pool *vfile_pool(const struct vfile *f)
+{
+    return f->pool;
+}
+
+static void drop_open(struct op *op)
+{
+    vfile_unref(((struct open_op *)op)->file);
+}
+
+static int act_open(struct op *op)
+{
+    struct open_op *o = (struct open_op *)op;
+    struct stat st;
+    int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE, O_RDONLY, &st);
+    if (fd < 0)
+        return fd;
+    vfile_opened(o->file, fd, &st, true);
+    return 0;
+}
+
+static int open_in_job(struct vfs *v, const struct vpath *path, struct vfile *f)
+{
+    struct open_op *o = op_new(v, sizeof(*o), path, act_open);
+    if (!o)
+        return -ENOMEM;
+    o->op.drop = drop_open;
+    o->file = vfile_ref(f);
+    return op_finish(&o->op);
+}
+
+int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
+{
+    int r = vfs_check(v, path, VFS_ACT_READ);
+    if (r < 0)
+        return r;
+    struct vfile *f = vfile_new(v->root, v->pool, &v->shares);
+    if (!f)
+        return -ENOMEM;
+    struct stat st;
+    r = v->root->is_local ? beneath_open_cached(&v->root->tree, vpath_relative(path), &st)
+                          : -EBUSY;
+    if (r >= 0)
+        vfile_opened(f, r, &st, true);
+    else if (r != -FERRY_ENOTREG && r != -EISDIR)
+        r = open_in_job(v, path, f);
+    if (r < 0) {
+        vfile_unref(f);
+        return r;
+    }
+    *ret = f;
+    return 0;
+}

@@ -1,0 +1,255 @@
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "task/sys.h"
+#include "vfs/job.h"
+#include "vfs/partial.h"
+
+#define PERMISSION_BITS 0777
+#define SPECIAL_BITS    07000 /* setuid, setgid, sticky */
+
+struct name_op {
+    struct op op;
+    mode_t mode;
+    int64_t mtime_us;
+    /* rename */
+    char *to;
+    bool may_replace;
+};
+
+static void drop_name(struct op *op)
+{
+    mem_free(((struct name_op *)op)->to);
+}
+
+/* What the ledger gets back when this name goes: bytes with the last name of a file alone. */
+static void give_back(struct quota *quota, const struct stat *st)
+{
+    bool frees = S_ISREG(st->st_mode) && st->st_nlink == 1;
+    quota_give(quota, frees ? (uint64_t)st->st_size : 0, 1);
+}
+
+/* -- make and remove -- */
+
+static int act_mkdir(struct op *op)
+{
+    struct name_op *o = (struct name_op *)op;
+    int dir = -1;
+    const char *leaf = NULL;
+    int r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
+    if (r < 0)
+        return r;
+    r = quota_take(op->quota, 0, 1);
+    if (r == 0) {
+        r = leaf_mkdir(dir, leaf, o->mode & PERMISSION_BITS);
+        if (r < 0)
+            quota_give(op->quota, 0, 1);
+    }
+    sys_close(dir);
+    return r;
+}
+
+static int act_rmdir(struct op *op)
+{
+    int dir = -1;
+    const char *leaf = NULL;
+    int r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
+    if (r < 0)
+        return r;
+    r = leaf_rmdir(dir, leaf);
+    if (r == -ENOTEMPTY) {
+        r = partial_clear(dir, leaf, op->quota);
+        if (r == 0)
+            r = leaf_rmdir(dir, leaf);
+    }
+    if (r == 0)
+        quota_give(op->quota, 0, 1);
+    sys_close(dir);
+    return r;
+}
+
+static int unlink_leaf(struct op *op, int dir, const char *leaf)
+{
+    struct stat st;
+    int r = leaf_stat(dir, leaf, &st);
+    if (r == -ENOENT) /* what SIZE shows can be removed */
+        return partial_remove(dir, leaf, op->quota);
+    if (r < 0)
+        return r;
+    if (S_ISDIR(st.st_mode))
+        return -EISDIR;
+    r = leaf_unlink(dir, leaf);
+    if (r == 0)
+        give_back(op->quota, &st);
+    return r;
+}
+
+static int act_unlink(struct op *op)
+{
+    int dir = -1;
+    const char *leaf = NULL;
+    int r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
+    if (r < 0)
+        return r;
+    r = unlink_leaf(op, dir, leaf);
+    sys_close(dir);
+    return r;
+}
+
+/* -- rename -- */
+
+static int rename_leaf(struct name_op *o, int from_dir, const char *from, int to_dir,
+                       const char *to)
+{
+    struct stat source, old;
+    int r = leaf_stat(from_dir, from, &source);
+    if (r < 0)
+        return r;
+    r = leaf_stat(to_dir, to, &old);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    /* two names of one file: rename(2) does nothing */
+    bool goes = r == 0 && !(old.st_dev == source.st_dev && old.st_ino == source.st_ino);
+    r = leaf_rename(from_dir, from, to_dir, to, o->may_replace);
+    if (r == -EEXIST && !o->may_replace)
+        return -FERRY_ERIGHTS;
+    if (r == 0 && goes)
+        give_back(o->op.quota, &old);
+    return r;
+}
+
+static int act_rename(struct op *op)
+{
+    struct name_op *o = (struct name_op *)op;
+    int from_dir = -1, to_dir = -1;
+    const char *from = NULL, *to = NULL;
+    int r = beneath_parent(&op->root->tree, op->path, &from_dir, &from);
+    if (r == 0)
+        r = beneath_parent(&op->root->tree, o->to, &to_dir, &to);
+    if (r == 0)
+        r = rename_leaf(o, from_dir, from, to_dir, to);
+    sys_close(from_dir);
+    sys_close(to_dir);
+    return r;
+}
+
+static int check_rename(const struct vfs *v, const struct vpath *from, const struct vpath *to)
+{
+    if (vpath_is_root(from) || vpath_is_root(to))
+        return -EBUSY;
+    int r = vfs_check(v, from, VFS_ACT_RENAME);
+    if (r == 0)
+        r = vfs_check(v, to, VFS_ACT_RENAME);
+    if (r < 0)
+        return r;
+    bool has_rules = rights_rule_within(v->rights, vpath_bytes(from)) ||
+                     rights_rule_within(v->rights, vpath_bytes(to));
+    return has_rules ? -FERRY_ERIGHTS : 0;
+}
+
+int vfs_rename(struct vfs *v, const struct vpath *from, const struct vpath *to)
+{
+    int r = check_rename(v, from, to);
+    if (r < 0)
+        return r;
+    struct name_op *o = op_new(v, sizeof(*o), from, act_rename);
+    if (!o)
+        return -ENOMEM;
+    o->op.drop = drop_name;
+    o->may_replace = vfs_check(v, to, VFS_ACT_REPLACE) == 0;
+    o->to = mem_strdup(vpath_relative(to));
+    if (!o->to) {
+        op_free(&o->op);
+        return -ENOMEM;
+    }
+    return op_finish(&o->op);
+}
+
+/* -- attributes: of what the path leads to within the root, as chmod(1) -- */
+
+static int act_chmod(struct op *op)
+{
+    struct name_op *o = (struct name_op *)op;
+    struct stat st;
+    int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE_OR_DIRECTORY, O_RDONLY, &st);
+    if (fd < 0)
+        return fd;
+    /* never set; on a directory, where an administrator may have set them, they stay */
+    mode_t special = S_ISDIR(st.st_mode) ? st.st_mode & SPECIAL_BITS : 0;
+    int r = sys_fchmod(fd, special | (o->mode & PERMISSION_BITS));
+    sys_close(fd);
+    return r;
+}
+
+static struct timespec to_timespec(int64_t us)
+{
+    int64_t s = us / (int64_t)USEC_PER_S, rest = us % (int64_t)USEC_PER_S;
+    if (rest < 0) { /* before 1970 */
+        s--;
+        rest += (int64_t)USEC_PER_S;
+    }
+    return (struct timespec){.tv_sec = s, .tv_nsec = rest * 1000};
+}
+
+static int act_set_mtime(struct op *op)
+{
+    struct name_op *o = (struct name_op *)op;
+    struct stat st;
+    int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE_OR_DIRECTORY, O_RDONLY, &st);
+    if (fd < 0)
+        return fd;
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, to_timespec(o->mtime_us)};
+    int r = sys_futimens(fd, times);
+    sys_close(fd);
+    return r;
+}
+
+/* -- operations on one name -- */
+
+static PARKS int run_on_name(struct vfs *v, const struct vpath *path, enum vfs_act needed,
+                             struct name_op values)
+{
+    int r = vfs_check(v, path, needed);
+    if (r < 0)
+        return r;
+    struct name_op *o = op_new(v, sizeof(*o), path, values.op.act);
+    if (!o)
+        return -ENOMEM;
+    o->mode = values.mode;
+    o->mtime_us = values.mtime_us;
+    return op_finish(&o->op);
+}
+
+int vfs_mkdir(struct vfs *v, const struct vpath *path)
+{
+    if (vpath_is_root(path))
+        return -EEXIST;
+    return run_on_name(
+        v, path, VFS_ACT_MKDIR,
+        (struct name_op){.op.act = act_mkdir, .mode = v->policy->directory_mode});
+}
+
+int vfs_rmdir(struct vfs *v, const struct vpath *path)
+{
+    return run_on_name(v, path, VFS_ACT_REMOVE, (struct name_op){.op.act = act_rmdir});
+}
+
+int vfs_unlink(struct vfs *v, const struct vpath *path)
+{
+    if (vpath_is_root(path))
+        return -EISDIR;
+    return run_on_name(v, path, VFS_ACT_REMOVE, (struct name_op){.op.act = act_unlink});
+}
+
+int vfs_chmod(struct vfs *v, const struct vpath *path, mode_t mode)
+{
+    return run_on_name(v, path, VFS_ACT_SETATTR,
+                       (struct name_op){.op.act = act_chmod, .mode = mode});
+}
+
+int vfs_set_mtime(struct vfs *v, const struct vpath *path, int64_t mtime_us)
+{
+    return run_on_name(v, path, VFS_ACT_SETATTR,
+                       (struct name_op){.op.act = act_set_mtime, .mtime_us = mtime_us});
+}

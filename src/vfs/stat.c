@@ -1,0 +1,97 @@
+#include <errno.h>
+
+#include "base/err.h"
+#include "task/sys.h"
+#include "vfs/job.h"
+#include "vfs/partial.h"
+
+struct stat_op {
+    struct op op;
+    struct stat st;
+    bool follow;
+};
+
+void vstat_from(const struct stat *st, struct vstat *ret)
+{
+    enum vstat_kind kind = VSTAT_OTHER;
+    if (S_ISREG(st->st_mode))
+        kind = VSTAT_FILE;
+    else if (S_ISDIR(st->st_mode))
+        kind = VSTAT_DIRECTORY;
+    else if (S_ISLNK(st->st_mode))
+        kind = VSTAT_LINK;
+    *ret = (struct vstat){
+        .kind = kind,
+        .mode = st->st_mode & 07777,
+        .uid = st->st_uid,
+        .gid = st->st_gid,
+        .links = (uint32_t)st->st_nlink,
+        .size_bytes = (uint64_t)st->st_size,
+        .inode = st->st_ino,
+        .device = st->st_dev,
+        .mtime_us =
+            (int64_t)st->st_mtim.tv_sec * (int64_t)USEC_PER_S + st->st_mtim.tv_nsec / 1000,
+    };
+}
+
+static int act_stat(struct op *op)
+{
+    struct stat_op *o = (struct stat_op *)op;
+    return beneath_stat(&op->root->tree, op->path, o->follow, &o->st);
+}
+
+int vfs_stat(struct vfs *v, const struct vpath *path, bool follow, struct vstat *ret)
+{
+    int r = vfs_check(v, path, VFS_ACT_STAT);
+    if (r < 0)
+        return r;
+    struct stat_op *o = op_new(v, sizeof(*o), path, act_stat);
+    if (!o)
+        return -ENOMEM;
+    o->follow = follow;
+    r = op_run(&o->op);
+    if (r < 0)
+        return r;
+    vstat_from(&o->st, ret);
+    op_free(&o->op);
+    return 0;
+}
+
+/* 1: st is that of a kept partial. */
+static int act_stat_resumable(struct op *op)
+{
+    struct stat_op *o = (struct stat_op *)op;
+    int r = beneath_stat(&op->root->tree, op->path, true, &o->st);
+    if (r == 0 && S_ISDIR(o->st.st_mode))
+        return -EISDIR;
+    if (r == 0 && !S_ISREG(o->st.st_mode))
+        return -FERRY_ENOTREG;
+    if (r != -ENOENT)
+        return r;
+    int dir = -1;
+    const char *leaf = NULL;
+    r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
+    if (r < 0)
+        return r;
+    r = partial_stat(dir, leaf, &o->st);
+    sys_close(dir);
+    return r < 0 ? r : 1;
+}
+
+int vfs_stat_resumable(struct vfs *v, const struct vpath *path, struct vstat *ret,
+                       bool *ret_partial)
+{
+    int r = vfs_check(v, path, VFS_ACT_STAT);
+    if (r < 0)
+        return r;
+    struct stat_op *o = op_new(v, sizeof(*o), path, act_stat_resumable);
+    if (!o)
+        return -ENOMEM;
+    r = op_run(&o->op);
+    if (r < 0)
+        return r;
+    vstat_from(&o->st, ret);
+    *ret_partial = r == 1;
+    op_free(&o->op);
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* An upload from inside.
+ *
+ * It is one operation that runs twice, to begin and to end. Whoever has the operation has the
+ * upload, so a cancelled task leaves it behind whole: an upload that is freed while it is open
+ * runs once more, as broken, in the pool. Ending it therefore needs no memory.
+ */
+#pragma once
+#include <pthread.h>
+
+#include "base/limits.h"
+#include "vfs/file.h"
+#include "vfs/partial.h"
+
+#define UPLOAD_END_UNKNOWN UINT64_MAX /* break: what the file holds */
+
+struct vupload {
+    struct op op;
+    struct vupload_request request;
+    struct vfs_policy policy;
+    unsigned allowed; /* at the path */
+    struct vfile *file;
+    uint64_t offset;
+    struct vpath path; /* the final name; UNIQUE writes its own */
+
+    /* what begin made, what an end must put right */
+    bool is_open;
+    int dir;                     /* the parent, O_PATH */
+    char leaf[NAME_LEN_MAX + 1]; /* the final name */
+    char temp[TEMP_NAME_SIZE];   /* "": written in place */
+    bool made_leaf;              /* in place, or the empty file that holds UNIQUE's name */
+    int made_fd;
+    dev_t made_device;
+    ino_t made_inode;
+    bool took_file; /* of the quota: a new name */
+
+    uint64_t written_end;
+
+    /* a transfer's job reserves while the task may already break */
+    pthread_mutex_t lock;
+    uint64_t counted; /* bytes of this file in the ledger */
+    bool is_ended;    /* nothing more is counted */
+};
+
+/* Acts of the operation, on a pool thread. */
+MUST_CHECK int upload_act_begin(struct op *);
+MUST_CHECK int upload_act_commit(struct op *);
+MUST_CHECK int upload_act_break(struct op *);
+
+/* Stops the counting, removes what begin made; what was written is kept if it can be resumed.
+ */
+void upload_undo(struct vupload *, bool keeps);
+
+/* Tries with leaf, leaf.1, leaf.2, ... until the result is not -EEXIST. */
+MUST_CHECK int upload_each_name(struct vupload *, int (*attempt)(struct vupload *));
