@@ -1,20 +1,19 @@
 /* What every session has, whatever it speaks: identity, account, deadlines, what it does now,
- * audit record, kick. A session lives and dies on one worker.
+ * audit record (session/audit.h), kick. A session lives and dies on one worker; what sessions
+ * share (limits, bans, ids) is session_shared, behind locks of its own.
  */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "auth/account.h"
+#include "auth/check.h"
 #include "base/list.h"
 #include "io/addr.h"
 #include "io/stream.h"
+#include "session/audit.h"
+#include "session/limits.h"
 #include "vfs/vfs.h"
 #include "xfer/xfer.h"
-
-struct session_limits {
-    unsigned sessions, per_address, per_account, unauthenticated; /* 0: no bound */
-};
 
 struct session_timeouts {
     usec_t login_us, idle_us, stall_us, connect_us;
@@ -25,6 +24,7 @@ struct session_shared;
 
 struct session_settings {
     struct session_limits limits;
+    unsigned ban_failures; /* auth/bans.h; 0: nobody is banned. Loopback is not exempt */
     struct session_timeouts timeouts;
     struct vfs_policy vfs;
     struct vroot *const *roots; /* by account->root_index */
@@ -34,7 +34,10 @@ struct session_settings {
     void (*audit_sink)(const char *line, size_t len);
 };
 
+/* After the accounts were added and before workers run: gives each account its share of the
+ * pool and its rate bucket. Borrows what settings points to. -ENOMEM. */
 MUST_CHECK int session_shared_new(const struct session_settings *, struct session_shared **ret);
+/* After the last session and before the auth object goes. NULL is fine; returns NULL. */
 struct session_shared *session_shared_free(struct session_shared *);
 const struct session_timeouts *session_timeouts(const struct session_shared *);
 struct auth *session_auth(const struct session_shared *);
@@ -44,12 +47,12 @@ enum session_end { SESSION_RUNS, SESSION_KICKED, SESSION_SHUTDOWN };
 struct session {
     struct list node; /* in its worker's table */
     struct session_shared *shared;
-    uint64_t id;          /* unique in the process, never 0 */
-    const char *protocol; /* "ftp" */
-    struct addr peer, local;
+    uint64_t id;              /* unique in the process, never 0 */
+    const char *protocol;     /* "ftp" */
+    struct addr peer, local;  /* peer is what limits count: it stays as it is */
     struct account *account;  /* NULL before login */
     struct vfs *vfs;          /* NULL before login */
-    struct pool_share *share; /* of the pool: two jobs */
+    struct pool_share *share; /* of the pool: two jobs; NULL before login */
     struct stream *control;   /* closing it is the protocol's; who and kick wake it */
     usec_t started_at;
     usec_t login_deadline; /* one wall-clock deadline before authentication */
@@ -64,20 +67,23 @@ struct session {
 
 /* Counts it against the limits: -FERRY_ELIMIT (too many sessions, or from this address, or
  * before login: above half of `unauthenticated` some are refused early, at random),
- * -FERRY_EBANNED. Embedded in the protocol's object. */
+ * -FERRY_EBANNED, -ENOMEM. Embedded in the protocol's object. After a failure nothing is held,
+ * and session_done() does nothing. Nothing is logged: who accepts knows how loud to be. */
 MUST_CHECK int session_init(struct session *, struct session_shared *, const char *protocol,
                             const struct addr *peer, const struct addr *local);
-void session_done(
-    struct session *); /* uncounts, frees account, vfs, share; not the control stream */
+/* Uncounts, frees account, vfs, share; not the control stream. {0} is fine. */
+void session_done(struct session *);
 
-/* auth_check(), then per-account limit, root and vfs. -FERRY_EAUTH, -EBUSY, -FERRY_ELIMIT. On
- * success session->account and ->vfs are set. Failures are logged and counted here. */
+/* auth_check(), then per-account limit, root and vfs. -FERRY_EAUTH, -EBUSY, -FERRY_ELIMIT,
+ * -ENOMEM, -ECANCELED. On success session->account, ->vfs and ->share are set. Outcomes are
+ * logged, and refusals counted, here. A session that is logged in is logged out first. */
 PARKS MUST_CHECK int session_login(struct session *, const struct auth_request *);
-void session_logout(
-    struct session *); /* REIN: back to before login, with a new login deadline */
+/* REIN: back to before login, with a new login deadline. */
+void session_logout(struct session *);
 
 /* -- who, kick, drain: on the session's worker -- */
 
+/* The first reason given stays. */
 void session_end_all(enum session_end);              /* every session of this worker */
 bool session_end_one(uint64_t id, enum session_end); /* false: not on this worker */
 unsigned session_count_here(void);
@@ -91,21 +97,3 @@ struct session_line { /* a copy for `ferry who` */
 /* Up to max lines of this worker, starting behind id `after`, in order of id; returns the
  * count. */
 unsigned session_list_here(uint64_t after, struct session_line *lines, unsigned max);
-
-/* -- audit: one record per file moved, or per change (DESIGN 3.10) -- */
-
-struct audit {
-    const char *operation; /* "download", "upload", "append", "delete", "rename", "mkdir",
-                              "rmdir", "chmod" ... */
-    struct bytes path, to; /* virtual; `to` for rename */
-    uint64_t offset, bytes, wire_bytes;
-    usec_t seconds_us;
-    int result;
-};
-
-void session_audit(const struct session *, const struct audit *);
-
-/* A log record that begins with session, protocol, peer and user. */
-struct log_record;
-void session_log_begin(const struct session *, struct log_record *, int level,
-                       const char *event);

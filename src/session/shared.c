@@ -1,0 +1,80 @@
+#include "session/shared.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+
+/* An account's files may keep a quarter of the pool busy, whatever disk they wait for. */
+#define ACCOUNT_POOL_PART 4
+
+static int equip_account(struct account *a, void *arg)
+{
+    const struct session_settings *settings = arg;
+    unsigned at_once = pool_threads(settings->files_pool) / ACCOUNT_POOL_PART;
+    if (a->share == NULL) {
+        int r = pool_share_new(at_once != 0 ? at_once : 1, &a->share);
+        if (r < 0)
+            return r;
+    }
+    if (a->rate_bucket == NULL && a->rate_bytes_per_s != 0) {
+        struct xfer_bucket *bucket;
+        int r = xfer_bucket_new(a->rate_bytes_per_s, &bucket);
+        if (r < 0)
+            return r;
+        a->rate_bucket = bucket;
+    }
+    return 0;
+}
+
+/* The share goes with the account: auth/ knows that type. */
+static int strip_account(struct account *a, void *arg)
+{
+    (void)arg;
+    xfer_bucket_unref(a->rate_bucket);
+    a->rate_bucket = NULL;
+    return 0;
+}
+
+int session_shared_new(const struct session_settings *settings, struct session_shared **ret)
+{
+    uint64_t seed;
+    int r = host_seed_new(&seed);
+    if (r < 0)
+        return r;
+    struct session_shared *shared = mem_new(sizeof(*shared));
+    if (shared == NULL)
+        return -ENOMEM;
+    shared->settings = *settings;
+    limits_init(&shared->limits, &settings->limits, seed);
+    r = bans_new(settings->ban_failures, &shared->bans);
+    if (r == 0)
+        r = auth_each(settings->auth, equip_account, &shared->settings);
+    if (r < 0) {
+        session_shared_free(shared);
+        return r;
+    }
+    *ret = shared;
+    return 0;
+}
+
+struct session_shared *session_shared_free(struct session_shared *shared)
+{
+    if (shared == NULL)
+        return NULL;
+    int r = auth_each(shared->settings.auth, strip_account, NULL);
+    (void)r; /* stripping cannot fail */
+    bans_free(shared->bans);
+    limits_done(&shared->limits);
+    mem_free(shared);
+    return NULL;
+}
+
+const struct session_timeouts *session_timeouts(const struct session_shared *shared)
+{
+    return &shared->settings.timeouts;
+}
+
+struct auth *session_auth(const struct session_shared *shared)
+{
+    return shared->settings.auth;
+}
