@@ -57,6 +57,8 @@ struct ftp_entry ftp_entry_of(const struct vfs *vfs, const struct vpath *path,
     for (unsigned i = 0; i < ARRAY_LEN(perms); i++)
         if ((rights & perms[i].right) != 0)
             entry.perm |= perms[i].perm;
+    if (entry.kind == FTP_ENTRY_LINK) /* what it leads to has rights of its own */
+        entry.perm &= FTP_PERM_DELETE | FTP_PERM_RENAME;
     return entry;
 }
 

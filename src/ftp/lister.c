@@ -59,7 +59,7 @@ static int append_line(struct ftp_lister *l, struct bytes name, const struct vst
     if (r < 0)
         return r;
     struct ftp_entry entry = ftp_entry_of(l->vfs, path.text != NULL ? &path : NULL, name, stat);
-    if (link_target != NULL)
+    if (link_target != NULL && link_target[0] != '/') /* a path of the host is not shown */
         entry.link_target = bytes_str(link_target);
     if (l->form == FTP_LISTER_FACTS)
         r = ftp_mlsd_line(&l->out, &entry, l->facts);

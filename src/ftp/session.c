@@ -167,7 +167,7 @@ static int greet(struct ftp_session *s)
     return ftp_say(s, 220, "%s", banner != NULL ? banner : "ferry is ready.");
 }
 
-/* 1: it is time to go; a shutdown lets the running transfer finish. */
+/* Is it time to go? A shutdown and QUIT let the running transfer finish. */
 static int ending_of(const struct ftp_session *s)
 {
     if (s->base.end == SESSION_KICKED)
@@ -206,9 +206,9 @@ static void ftp_session_run(void *arg)
         if (task_turn_is_over())
             task_yield();
         event_clear(&s->event);
-        r = ending_of(s);
+        r = ftp_transfer_events(s);
         if (r == 0)
-            r = ftp_transfer_events(s);
+            r = ending_of(s);
         if (r == 0)
             r = run_next_line(s);
     }
