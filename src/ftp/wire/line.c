@@ -17,15 +17,15 @@ enum {
 
 enum telnet_state { TELNET_TEXT, TELNET_AFTER_IAC, TELNET_OPTION };
 
-#define HELD_MAX (FTP_LINE_MAX + FTP_LINE_CHUNK)
+#define HELD_MAX   (FTP_LINE_MAX + FTP_LINE_CHUNK)
+#define FIRST_ROOM (FTP_LINE_PRELOGIN_MAX + FTP_LINE_CHUNK)
 
 static_assert(HELD_MAX < UINT16_MAX, "offsets of a line reader are 16 bits");
 
 void ftp_line_init(struct ftp_line_reader *r)
 {
     memset(r, 0, sizeof(*r));
-    /* one more: an IAC that was held back may turn out to be a byte of the line */
-    buf_init(&r->in, HELD_MAX + 1);
+    buf_init(&r->in, HELD_MAX);
 }
 
 void ftp_line_done(struct ftp_line_reader *r)
@@ -34,9 +34,10 @@ void ftp_line_done(struct ftp_line_reader *r)
     ftp_line_init(r);
 }
 
+/* An IAC at the end counts: it may turn out to be a byte of the line. */
 static size_t held(const struct ftp_line_reader *r)
 {
-    return r->in.len - r->start - r->current;
+    return r->in.len - r->start - r->current + (r->telnet == TELNET_AFTER_IAC);
 }
 
 static void drop_current(struct ftp_line_reader *r)
@@ -54,19 +55,20 @@ size_t ftp_line_room(const struct ftp_line_reader *r, size_t line_cap)
     return held(r) < max ? max - held(r) : 0;
 }
 
-/* Moves what is held to the front and makes room. The first allocation takes any line of before
- * the login, so that growing never leaves a copy of a password behind. */
+/* Moves what is held to the front and makes room. The first allocation takes all that is held
+ * before the login, so that growing never leaves a copy of a password behind. */
 static int make_room(struct ftp_line_reader *r, size_t len)
 {
     drop_current(r);
+    len += r->telnet == TELNET_AFTER_IAC;
     if (r->start) {
         size_t gone = r->start;
         buf_consume(&r->in, gone);
         mem_wipe(r->in.data + r->in.len, gone);
         r->start = 0;
     }
-    if (!r->in.data && len < FTP_LINE_PRELOGIN_MAX)
-        len = FTP_LINE_PRELOGIN_MAX;
+    if (!r->in.data && len < FIRST_ROOM)
+        len = FIRST_ROOM;
     return buf_reserve(&r->in, len);
 }
 
@@ -102,7 +104,7 @@ int ftp_line_feed(struct ftp_line_reader *r, struct bytes in)
 {
     if (in.len > HELD_MAX - held(r))
         return -FERRY_ELIMIT;
-    int result = make_room(r, in.len + 1);
+    int result = make_room(r, in.len);
     if (result < 0)
         return result;
 

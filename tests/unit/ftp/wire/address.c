@@ -117,7 +117,7 @@ static void eprt_refuses_anything_else(void **state)
         {"1|127.0.0.1|21|", -EINVAL},
         {" 1 127.0.0.1 21 ", -EINVAL},
         {"\x7f\x31\x7f\x31\x32\x37.0.0.1\x7f\x32\x31\x7f", -EINVAL},
-        {"5155127.0.0.15215", -EINVAL}, /* a digit as delimiter */
+        {"313127.0.0.13213", -EINVAL}, /* a digit as delimiter */
         {"|1|127.0.0.1|0|", -EINVAL},
         {"|1|127.0.0.1|65536|", -EINVAL},
         {"|1|127.0.0.1|000021|", -EINVAL},
@@ -133,6 +133,7 @@ static void eprt_refuses_anything_else(void **state)
         {"|2|fe80::1%eth0|21|", -EINVAL},
         {"|2|1:2:3:4:5:6:7:8:9|21|", -EINVAL},
         {"|2|0000:0000:0000:0000:0000:0000:0000:0000:0000:0000|21|", -EINVAL},
+        {"|2|ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.2559|21|", -EINVAL},
         {"|x|127.0.0.1|21|", -EINVAL},
         {"|+1|127.0.0.1|21|", -EINVAL},
         {"|0|127.0.0.1|21|", -EPROTONOSUPPORT},

@@ -273,7 +273,9 @@ static void a_full_reader_takes_an_unescaped_0xff_too(void **state)
     struct ftp_line_reader r;
     ftp_line_init(&r);
     FEED(&r, "\xff");
-    feed_run(&r, 'x', FTP_LINE_MAX + FTP_LINE_CHUNK);
+    assert_int_equal(ftp_line_room(&r, FTP_LINE_MAX), FTP_LINE_MAX + FTP_LINE_CHUNK - 1);
+    feed_run(&r, 'x', FTP_LINE_MAX + FTP_LINE_CHUNK - 1);
+    assert_int_equal(r.in.len, FTP_LINE_MAX + FTP_LINE_CHUNK);
     expect(&r, FTP_LINE_TOO_LONG);
     ftp_line_done(&r);
 }
@@ -307,10 +309,12 @@ static void a_line_is_wiped_when_it_leaves(void **state)
     expect_line(&r, "NOOP");
     for (size_t i = 0; i < strlen("PASS secret\r\n"); i++)
         assert_int_equal(r.in.data[i], 0);
-    FEED(&r, "PASS secret\r\n");
+    FEED(&r, "NOOP, longer than the next\r\nPASS secret\r\n");
     expect_line(&r, "NOOP");
+    expect_line(&r, "NOOP, longer than the next");
+    FEED(&r, "\n"); /* moves what is held to the front */
     expect_line(&r, "PASS secret");
-    FEED(&r, "NOOP\r\n"); /* moves what is held to the front */
+    expect_line(&r, "");
     assert_null(memmem(r.in.data, FTP_LINE_PRELOGIN_MAX, "secret", 6));
     ftp_line_done(&r);
     assert_null(r.in.data);
