@@ -1,0 +1,89 @@
+#include "vfs/quota.h"
+
+#include <pthread.h>
+
+#include "base/err.h"
+#include "check.h"
+
+static void expect_used(struct quota *q, uint64_t bytes, uint64_t files)
+{
+    uint64_t used_bytes = 0, used_files = 0;
+    quota_used(q, &used_bytes, &used_files);
+    assert_int_equal(used_bytes, bytes);
+    assert_int_equal(used_files, files);
+}
+
+static void takes_both_or_nothing(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    assert_int_equal(quota_new(100, 2, &q), 0);
+    assert_int_equal(quota_take(q, 60, 1), 0);
+    assert_int_equal(quota_left_bytes(q), 40);
+    assert_int_equal(quota_take(q, 41, 1), -FERRY_EQUOTA);
+    assert_int_equal(quota_take(q, UINT64_MAX, 0), -FERRY_EQUOTA);
+    expect_used(q, 60, 1);
+    assert_int_equal(quota_take(q, 40, 1), 0);
+    assert_int_equal(quota_take(q, 0, 1), -FERRY_EQUOTA);
+    assert_int_equal(quota_take(q, 0, 0), 0);
+    quota_give(q, 10, 1);
+    expect_used(q, 90, 1);
+    quota_give(q, 1000, 1000); /* more than was counted */
+    expect_used(q, 0, 0);
+    quota_unref(q);
+}
+
+static void nothing_and_zero_are_unlimited(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    assert_int_equal(quota_take(NULL, UINT64_MAX, UINT64_MAX), 0);
+    assert_int_equal(quota_left_bytes(NULL), UINT64_MAX);
+    quota_give(NULL, 1, 1);
+    expect_used(NULL, 0, 0);
+    quota_unref(NULL);
+    assert_int_equal(quota_new(0, 0, &q), 0);
+    assert_int_equal(quota_take(q, UINT64_MAX - 1, 5), 0);
+    assert_int_equal(quota_left_bytes(q), UINT64_MAX);
+    assert_ptr_equal(quota_ref(q), q);
+    quota_unref(q);
+    expect_used(q, UINT64_MAX - 1, 5);
+    quota_unref(q);
+}
+
+static void *take_all(void *arg)
+{
+    uintptr_t taken = 0;
+    for (int i = 0; i < 5000; i++)
+        taken += quota_take(arg, 3, 1) == 0;
+    return (void *)taken;
+}
+
+static void threads_never_pass_the_limit_together(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    pthread_t threads[3];
+    uintptr_t taken = 0;
+    assert_int_equal(quota_new(20000, 0, &q), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_all, q), 0);
+    for (int i = 0; i < 3; i++) {
+        void *result;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        taken += (uintptr_t)result;
+    }
+    assert_int_equal(taken, 20000 / 3);
+    expect_used(q, 3 * (20000 / 3), 20000 / 3);
+    quota_unref(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_both_or_nothing),
+        cmocka_unit_test(nothing_and_zero_are_unlimited),
+        cmocka_unit_test(threads_never_pass_the_limit_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
