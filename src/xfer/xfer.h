@@ -17,6 +17,7 @@
 
 /* A bucket that several workers share: xfer locks it for each budget. */
 struct xfer_bucket;
+/* 0: unlimited. */
 MUST_CHECK int xfer_bucket_new(uint64_t rate_bytes_per_s, struct xfer_bucket **ret);
 struct xfer_bucket *xfer_bucket_ref(struct xfer_bucket *);
 void xfer_bucket_unref(struct xfer_bucket *);
@@ -29,8 +30,8 @@ struct xfer_progress {
 };
 
 struct xfer_request {
-    uint64_t offset;                               /* of the file: first byte */
-    uint64_t length;                               /* bytes; UINT64_MAX: to the end */
+    uint64_t offset; /* sending: first byte of the file; an upload knows its own */
+    uint64_t length; /* bytes; UINT64_MAX: to the end */
     struct xfer_bucket *buckets[XFER_BUCKETS_MAX]; /* each may be NULL */
     usec_t stall_us;                               /* no byte for so long: -FERRY_ESTALLED */
     struct xfer_progress *progress;                /* may be NULL */
@@ -41,11 +42,16 @@ struct xfer_result {
     usec_t seconds_us;
 };
 
-/* A file that is shorter than it was at the open: -FERRY_ETRUNCATED. Always writes *ret. */
+/* Both always write *ret. Errors of the stream are -FERRY_ECLOSED and -FERRY_ESTALLED; every
+ * other is the file's as the system said it (-ENOSPC, -EDQUOT, -EIO; -ETIMEDOUT: it did not
+ * answer for stall_us) or ours (-ECANCELED, -ENOMEM, -EBUSY: the pool's queue is full). When a
+ * job had to be left behind, the stream's socket has been shut down. */
+
+/* What is sent ends where the file ended at its open; a file that has become shorter:
+ * -FERRY_ETRUNCATED; an offset behind its end: -EINVAL. */
 PARKS MUST_CHECK int xfer_send(struct vfile *, struct stream *, const struct xfer_request *,
                                struct xfer_result *ret);
-/* Until the stream ends. Errors of the file (-ENOSPC, -FERRY_EQUOTA, -EDQUOT, -EIO) and of the
- * stream
- * (-FERRY_ECLOSED, -FERRY_ESTALLED) tell apart whose fault it was. Does not commit. */
+/* Until the stream ends. What the quota allows is written before -FERRY_EQUOTA. Does not
+ * commit: the written end is the upload's offset and result.file_bytes. */
 PARKS MUST_CHECK int xfer_receive(struct stream *, struct vupload *,
                                   const struct xfer_request *, struct xfer_result *ret);

@@ -1,0 +1,243 @@
+#include "xfer/move.h"
+
+#include <errno.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "io/chunk.h"
+#include "io/tcp.h"
+#include "task/sys.h"
+
+#define SENDFILE_BYTES (1024 * 1024) /* of one call: how often the clock is looked at */
+/* Of one recv. It comes from the running thread, so three hundred uploads that wait for the
+ * network hold none. */
+#define BUFFER_BYTES (256 * 1024)
+
+static void move_unref(struct move *m)
+{
+    if (atomic_fetch_sub(&m->refs, 1) != 1)
+        return;
+    chunk_unref(m->chunk);
+    if (m->socket != NULL)
+        io_fd_unref(m->socket);
+    vfile_unref(m->file);
+    mem_free(m);
+}
+
+static void run_job(struct job *job)
+{
+    struct move *m = (struct move *)(void *)job;
+    m->mover(m);
+}
+
+static void free_job(struct job *job)
+{
+    move_unref((struct move *)(void *)job);
+}
+
+int move_new(struct vfile *file, struct io_fd *socket, struct move **ret)
+{
+    struct move *m = mem_new(sizeof(*m));
+    if (m == NULL)
+        return -ENOMEM;
+    m->job.run = run_job;
+    m->job.free = free_job;
+    atomic_init(&m->refs, 1);
+    m->file = vfile_ref(file);
+    m->socket = socket != NULL ? io_fd_ref(socket) : NULL;
+    *ret = m;
+    return 0;
+}
+
+void move_leave(struct move *m)
+{
+    if (m == NULL)
+        return;
+    atomic_store(&m->stops, true);
+    move_unref(m);
+}
+
+void move_set_memory(struct move *m, struct chunk *c, const struct iovec *pieces,
+                     unsigned count)
+{
+    chunk_unref(m->chunk);
+    m->chunk = c != NULL ? chunk_ref(c) : NULL;
+    m->pieces = pieces;
+    m->count = count;
+}
+
+int move_run(struct move *m, void (*mover)(struct move *), struct pool *pool,
+             const struct pool_shares *shares, usec_t deadline)
+{
+    m->mover = mover;
+    m->end = MOVE_SPENT;
+    m->error = 0;
+    atomic_store(&m->moved, 0);
+    if (pool == NULL) {
+        no_park_begin();
+        mover(m);
+        no_park_end();
+        return 0;
+    }
+    atomic_fetch_add(&m->refs, 1); /* the job's */
+    int r = job_run(pool, &m->job, shares, deadline);
+    if (r == 0) {
+        move_unref(m);
+        return 0;
+    }
+    /* It may still run. Its socket is shut down, so that after the end was told no byte goes
+     * out, and after `stops` no further step begins. */
+    atomic_store(&m->stops, true);
+    if (m->socket != NULL)
+        sys_shutdown(io_fd_number(m->socket), SHUT_RDWR);
+    return r;
+}
+
+/* -- the movers -- */
+
+static uint64_t left_of(const struct move *m)
+{
+    return m->budget - atomic_load_explicit(&m->moved, memory_order_relaxed);
+}
+
+static off_t position(const struct move *m)
+{
+    return (off_t)(m->offset + atomic_load_explicit(&m->moved, memory_order_relaxed));
+}
+
+static void count_moved(struct move *m, ssize_t n)
+{
+    atomic_fetch_add(&m->moved, (uint64_t)n);
+}
+
+static bool fail(struct move *m, int error)
+{
+    m->end = MOVE_FAILED;
+    m->error = error;
+    return false;
+}
+
+static bool goes_on(const struct move *m, usec_t until)
+{
+    return left_of(m) > 0 && !atomic_load(&m->stops) && clock_now() < until;
+}
+
+static size_t at_most(uint64_t len, size_t max)
+{
+    return len < max ? (size_t)len : max;
+}
+
+/* sendfile(2) fails for either side. A connection's causes are known by name and read as
+ * -FERRY_ECLOSED; the rest is the file's. */
+void move_sendfile(struct move *m)
+{
+    usec_t until = clock_now() + MOVE_JOB_US;
+    int out = io_fd_number(m->socket), in = vfile_fd(m->file);
+    do {
+        off_t off = position(m);
+        ssize_t n = sys_sendfile(out, in, &off, at_most(left_of(m), SENDFILE_BYTES));
+        if (n > 0) {
+            count_moved(m, n);
+            continue;
+        }
+        if (n == 0)
+            m->end = MOVE_ENDED;
+        else if (n == -EAGAIN)
+            m->end = MOVE_AGAIN;
+        else
+            (void)fail(m, tcp_result(n));
+        return;
+    } while (goes_on(m, until));
+}
+
+/* `stops` is looked at before each write: who reads `moved` after setting it knows that at most
+ * one more write begins, at that place. */
+static bool write_all(struct move *m, const uint8_t *data, size_t len)
+{
+    while (len > 0) {
+        if (atomic_load(&m->stops))
+            return fail(m, -ECANCELED);
+        ssize_t n = sys_pwrite(vfile_fd(m->file), data, len, position(m));
+        if (n <= 0)
+            return fail(m, n < 0 ? (int)n : -EIO); /* a file that takes nothing is broken */
+        count_moved(m, n);
+        data += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool receive_step(struct move *m, struct chunk *buffer)
+{
+    size_t want = at_most(left_of(m), BUFFER_BYTES);
+    ssize_t n = sys_recv(io_fd_number(m->socket), buffer->data, want, 0);
+    if (n > 0)
+        return write_all(m, buffer->data, (size_t)n);
+    if (n == 0)
+        m->end = MOVE_ENDED;
+    else if (n == -EAGAIN)
+        m->end = MOVE_AGAIN;
+    else
+        (void)fail(m, tcp_result(n));
+    return false;
+}
+
+void move_from_socket(struct move *m)
+{
+    usec_t until = clock_now() + MOVE_JOB_US;
+    struct chunk *buffer = chunk_new(at_most(m->budget, BUFFER_BYTES));
+    if (buffer == NULL) {
+        (void)fail(m, -ENOMEM);
+        return;
+    }
+    while (receive_step(m, buffer) && goes_on(m, until))
+        continue;
+    chunk_unref(buffer);
+}
+
+void move_read(struct move *m)
+{
+    ssize_t n = sys_preadv2(vfile_fd(m->file), m->pieces, (int)m->count, (off_t)m->offset,
+                            m->read_flags);
+    if (n > 0)
+        count_moved(m, n);
+    else if (n == 0)
+        m->end = MOVE_ENDED;
+    else
+        (void)fail(m, (int)n);
+}
+
+/* As many whole pieces from i on as the budget has left; 0: not even the first. */
+static int whole_pieces(const struct move *m, unsigned i)
+{
+    uint64_t left = left_of(m);
+    unsigned n = 0;
+    while (i + n < m->count && m->pieces[i + n].iov_len <= left)
+        left -= m->pieces[i + n++].iov_len;
+    return (int)n;
+}
+
+void move_from_memory(struct move *m)
+{
+    unsigned i = 0;
+    size_t skip = 0; /* written of piece i */
+    while (left_of(m) > 0 && i < m->count) {
+        int whole = skip == 0 ? whole_pieces(m, i) : 0;
+        if (whole == 0) {
+            size_t len = at_most(left_of(m), m->pieces[i].iov_len - skip);
+            if (!write_all(m, (const uint8_t *)m->pieces[i].iov_base + skip, len))
+                return;
+            i++;
+            skip = 0;
+            continue;
+        }
+        ssize_t n = sys_pwritev(vfile_fd(m->file), m->pieces + i, whole, position(m));
+        if (n <= 0) {
+            (void)fail(m, n < 0 ? (int)n : -EIO);
+            return;
+        }
+        count_moved(m, n);
+        for (skip = (size_t)n; i < m->count && skip >= m->pieces[i].iov_len; i++)
+            skip -= m->pieces[i].iov_len;
+    }
+}

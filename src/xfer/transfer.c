@@ -1,0 +1,122 @@
+#include "xfer/transfer.h"
+
+#include <errno.h>
+
+#include "base/limits.h"
+#include "xfer/pace.h"
+
+static uint64_t bytes_of_stream(const struct stream *s)
+{
+    struct stream_info info;
+    stream_info(s, &info);
+    return info.sent_bytes + info.received_bytes;
+}
+
+int transfer_init(struct transfer *t, struct vfile *file, struct stream *stream,
+                  const struct xfer_request *request, struct xfer_result *result)
+{
+    *result = (struct xfer_result){0};
+    *t = (struct transfer){
+        .request = request,
+        .result = result,
+        .file = file,
+        .stream = stream,
+        .fd = stream_fd(stream),
+        .offset = request->offset,
+        .left = request->length,
+        .stream_before = bytes_of_stream(stream),
+        .started_at = clock_now(),
+    };
+    return move_new(file, t->fd, &t->move);
+}
+
+static void note_progress(struct transfer *t)
+{
+    struct xfer_progress *p = t->request->progress;
+    t->result->wire_bytes = t->past_stream + bytes_of_stream(t->stream) - t->stream_before;
+    if (p == NULL)
+        return;
+    atomic_store_explicit(&p->file_bytes, t->result->file_bytes, memory_order_relaxed);
+    atomic_store_explicit(&p->wire_bytes, t->result->wire_bytes, memory_order_relaxed);
+    atomic_store_explicit(&p->moved_at, clock_now(), memory_order_relaxed);
+}
+
+void transfer_done(struct transfer *t)
+{
+    t->result->seconds_us = clock_now() - t->started_at;
+    move_leave(t->move);
+    t->move = NULL;
+}
+
+static bool is_past_stream(enum xfer_path path)
+{
+    return path == XFER_PATH_SENDFILE_POOL || path == XFER_PATH_SENDFILE_INLINE ||
+           path == XFER_PATH_SOCKET_POOL || path == XFER_PATH_SOCKET_INLINE;
+}
+
+struct pool *transfer_pool(const struct transfer *t)
+{
+    switch (t->path) {
+    case XFER_PATH_ROOMS_POOL:
+    case XFER_PATH_SENDFILE_POOL:
+    case XFER_PATH_SLICES_POOL:
+    case XFER_PATH_SOCKET_POOL:
+        return vfile_pool(t->file);
+    case XFER_PATH_ROOMS_INLINE:
+    case XFER_PATH_SENDFILE_INLINE:
+    case XFER_PATH_SLICES_INLINE:
+    case XFER_PATH_SOCKET_INLINE:
+    case XFER_PATH_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+int transfer_budget(struct transfer *t, uint64_t max, uint64_t *ret)
+{
+    uint64_t want = t->left < max ? t->left : max;
+    for (;;) {
+        if (task_is_cancelled()) /* a transfer that never waits must see it too */
+            return -ECANCELED;
+        usec_t when;
+        uint64_t n = pace_take(t->request->buckets, want, clock_now(), &when);
+        if (n > 0) {
+            *ret = n;
+            return 0;
+        }
+        int r = task_sleep_until(when);
+        if (r < 0)
+            return r;
+    }
+}
+
+void transfer_give_back(struct transfer *t, uint64_t bytes)
+{
+    pace_give_back(t->request->buckets, bytes);
+}
+
+void transfer_moved(struct transfer *t, uint64_t bytes)
+{
+    t->offset += bytes;
+    if (t->left != UINT64_MAX)
+        t->left -= bytes;
+    t->result->file_bytes += bytes;
+    if (is_past_stream(t->path))
+        t->past_stream += bytes;
+    if (bytes > 0)
+        note_progress(t);
+}
+
+int transfer_run(struct transfer *t, void (*mover)(struct move *), struct pool *pool,
+                 uint64_t budget)
+{
+    struct move *m = t->move;
+    m->offset = t->offset;
+    m->budget = budget;
+    if (pool == NULL && task_turn_is_over())
+        task_yield();
+    int r = move_run(m, mover, pool, vfile_shares(t->file), clock_after(t->request->stall_us));
+    if (r == 0 && m->end == MOVE_FAILED)
+        r = m->error;
+    return r;
+}
