@@ -14,6 +14,9 @@
 /* RFC 2577 section 3: below are the services that a bounced command could be aimed at. */
 #define LOWEST_ACTIVE_PORT 1024
 
+#define RANGE_TRIES    5
+#define RANGE_RETRY_US (20 * USEC_PER_MS)
+
 void ftp_data_drop(struct ftp_data *data)
 {
     data->listener = listener_free(data->listener);
@@ -81,6 +84,20 @@ static int listen_in_range(const struct ftp_service *service, struct addr *local
     return r;
 }
 
+/* In a small range all ports may be taken for a moment: a listener that was given up a moment
+ * ago, like the one this session had, is closed only after the loop's turn. */
+static int listen_in_range_with_patience(const struct ftp_service *service, struct addr *local,
+                                         int *ret_fd)
+{
+    int r = listen_in_range(service, local, ret_fd);
+    for (unsigned i = 1; i < RANGE_TRIES && r == -EADDRINUSE; i++) {
+        r = task_sleep_until(clock_after(RANGE_RETRY_US));
+        if (r == 0)
+            r = listen_in_range(service, local, ret_fd);
+    }
+    return r;
+}
+
 /* Replaces what was prepared by a listener on the address the client reached us by. */
 static int listen_for_peer(struct ftp_session *s, uint16_t *ret_port)
 {
@@ -88,7 +105,7 @@ static int listen_for_peer(struct ftp_session *s, uint16_t *ret_port)
     struct addr local = s->base.local;
     int fd, r;
     if (s->service->passive_first != 0) {
-        r = listen_in_range(s->service, &local, &fd);
+        r = listen_in_range_with_patience(s->service, &local, &fd);
     } else {
         addr_set_port(&local, 0);
         r = tcp_listen(&local, 1, &fd);

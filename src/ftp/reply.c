@@ -87,6 +87,15 @@ struct ftp_failure ftp_failure_of_connecting(int result)
     }
 }
 
+int ftp_failure_append(struct buf *out, struct ftp_failure failure, struct bytes name)
+{
+    if (name.len == 0)
+        return ftp_reply(out, failure.code, "%c%s.", text_upper(failure.text[0]),
+                         failure.text + 1);
+    return ftp_reply(out, failure.code, "%.*s: %s.", (int)name.len, (const char *)name.data,
+                     failure.text);
+}
+
 int ftp_say_lines(struct ftp_session *s, struct buf *out, int r)
 {
     if (r == 0)
@@ -121,15 +130,10 @@ int ftp_say(struct ftp_session *s, unsigned code, const char *format, ...)
     return r;
 }
 
-int ftp_say_failure(struct ftp_session *s, struct ftp_failure failure, struct bytes name)
-{
-    if (name.len == 0)
-        return ftp_say(s, failure.code, "%c%s.", text_upper(failure.text[0]), failure.text + 1);
-    return ftp_say(s, failure.code, "%.*s: %s.", (int)name.len, (const char *)name.data,
-                   failure.text);
-}
-
 int ftp_say_error(struct ftp_session *s, int result, struct bytes name)
 {
-    return ftp_say_failure(s, ftp_failure_of_command(result), name);
+    struct buf out;
+    buf_init(&out, FTP_REPLY_MAX);
+    int r = ftp_failure_append(&out, ftp_failure_of_command(result), name);
+    return ftp_say_lines(s, &out, r);
 }

@@ -19,14 +19,13 @@ struct ftp_failure {
 struct ftp_failure ftp_failure_of_command(int result);
 struct ftp_failure ftp_failure_of_connecting(int result);
 struct ftp_failure ftp_failure_of_transfer(int result);
+MUST_CHECK int ftp_failure_append(struct buf *, struct ftp_failure, struct bytes name);
 
 /* Write one reply; what fails ends the session. A peer that does not read is given up after the
  * control stream's stall time. */
 PARKS MUST_CHECK int ftp_say(struct ftp_session *, unsigned code, const char *format, ...)
     PRINTF_LIKE(3, 4);
-PARKS MUST_CHECK int ftp_say_failure(struct ftp_session *, struct ftp_failure,
-                                     struct bytes name);
-/* ftp_failure_of_command(), with the name that the command was about. */
+/* ftp_failure_of_command(), with the name that the command was about, if it was about one. */
 PARKS MUST_CHECK int ftp_say_error(struct ftp_session *, int result, struct bytes name);
 /* Sends the lines that ftp/wire/reply.h appended with result r, and frees the buffer. */
 PARKS MUST_CHECK int ftp_say_lines(struct ftp_session *, struct buf *, int r);

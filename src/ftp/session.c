@@ -18,7 +18,7 @@
 #define LINGER_US  (2 * USEC_PER_S) /* the peer may take so long to read the last words */
 #define REFUSAL_US (100 * USEC_PER_MS)
 
-static_assert(sizeof(struct ftp_session) <= 640,
+static_assert(sizeof(struct ftp_session) <= 448,
               "an idle session costs about a kilobyte in all");
 
 /* -- the end -- */

@@ -188,7 +188,7 @@ static int append_end(struct buf *out, const struct ftp_transfer *t)
         failure = (struct ftp_failure){554, "REST is past the end of the file"};
     else
         failure = ftp_failure_of_command(t->result);
-    return ftp_reply(out, failure.code, "%s: %s.", t->argument, failure.text);
+    return ftp_failure_append(out, failure, bytes_str(t->argument));
 }
 
 static int finish(struct ftp_session *s)

@@ -98,7 +98,7 @@ static void an_idle_session_is_small(void **state)
 {
     (void)state;
     /* with its stream (64 bytes), its descriptor and the account's view it stays about 1 KB */
-    assert_true(sizeof(struct ftp_session) <= 640);
+    assert_true(sizeof(struct ftp_session) <= 448);
 }
 
 int main(void)
