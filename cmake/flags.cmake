@@ -44,8 +44,8 @@ elseif(FERRY_SANITIZE STREQUAL "fuzzer")
     target_link_options(ferry_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(FERRY_SANITIZE STREQUAL "")
-    # A task's stack is 64 KB; sanitizers make frames larger and get larger stacks.
-    target_compile_options(ferry_flags INTERFACE -Wframe-larger-than=2048)
+    # Of src alone. A task's stack is 64 KB; sanitizers make frames larger and get larger stacks.
+    set(FERRY_FRAME_OPTION -Wframe-larger-than=2048)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(ferry_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
