@@ -31,7 +31,7 @@ static unsigned replay(const char *path)
         return replay_file(path) == 0;
     unsigned count = 0;
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        char name[4096];
+        char name[1024];
         if (e->d_name[0] == '.')
             continue;
         snprintf(name, sizeof(name), "%s/%s", path, e->d_name);
