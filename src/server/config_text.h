@@ -1,0 +1,17 @@
+/* The text of a configuration file, ready for libconfuse.
+ *
+ * libconfuse 3.3 (Debian 12) counts a line that holds a comment three times, so its line
+ * numbers would be wrong. Comments become blanks here: what is left has the lines of the file.
+ */
+#pragma once
+#include "base/buf.h"
+#include "server/settings.h"
+
+#define CONFIG_BYTES_MAX (1024 * 1024)
+
+/* Terminated; ret is the caller's to buf_done(), also on failure. Refused: what cannot be read,
+ * is longer than CONFIG_BYTES_MAX or holds a NUL. */
+MUST_CHECK int config_text_read(const char *path, struct buf *ret, struct refusal *);
+
+/* "# ...", "// ..." and C's comments, outside of quotes, become blanks; newlines stay. */
+void config_text_blank_comments(char *text, size_t len);

@@ -1,0 +1,136 @@
+#include "server/journal.h"
+
+#include <errno.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "server/log_writer.h"
+#include "task/sys.h"
+
+#define PATIENCE_US (1 * USEC_PER_S) /* at the end, for a pipe that nobody reads */
+
+static struct {
+    struct log_writer *log;
+    struct log_writer *audit; /* NULL: see log */
+    int directory;            /* of the file of audit records */
+    const char *name;         /* its name there */
+    char *path;
+    int fd;
+} journal = {.directory = -1, .fd = -1};
+
+static void put_log(const char *line, size_t len)
+{
+    log_writer_put(journal.log, line, len);
+}
+
+static int open_transfers(void)
+{
+    struct open_how how = {.flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
+                           .mode = 0640};
+    return sys_openat2(journal.directory, journal.name, &how);
+}
+
+static int reopen_transfers(void *arg)
+{
+    (void)arg;
+    int fd = open_transfers();
+    if (fd < 0) {
+        struct log_record r;
+        log_begin(&r, LOG_WARNING, "cannot_reopen");
+        log_text(&r, "file", journal.path);
+        log_err(&r, fd);
+        log_end(&r);
+    }
+    return fd;
+}
+
+static int open_directory(void)
+{
+    char *slash = strrchr(journal.path, '/');
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
+    journal.name = slash != NULL ? slash + 1 : journal.path;
+    if (slash == NULL)
+        return sys_openat2(AT_FDCWD, ".", &how);
+    if (slash == journal.path)
+        return sys_openat2(AT_FDCWD, "/", &how);
+    *slash = '\0';
+    int fd = sys_openat2(AT_FDCWD, journal.path, &how);
+    *slash = '/';
+    return fd;
+}
+
+static int open_audit(const struct settings *s, const struct identity *who)
+{
+    journal.path = mem_strdup(s->transfers);
+    if (journal.path == NULL)
+        return -ENOMEM;
+    journal.directory = open_directory();
+    if (journal.directory < 0)
+        return journal.directory;
+    journal.fd = open_transfers();
+    if (journal.fd < 0)
+        return journal.fd;
+    int r = who->changes ? sys_fchownat(journal.fd, "", who->uid, who->gid, AT_EMPTY_PATH) : 0;
+    if (r < 0)
+        return r;
+    return log_writer_new(journal.fd, LOG_JSON, LOG_RING_BYTES, reopen_transfers, NULL,
+                          &journal.audit);
+}
+
+int journal_open(const struct settings *s, const struct identity *who, struct refusal *why)
+{
+    int r =
+        log_writer_new(STDERR_FILENO, s->log_format, LOG_RING_BYTES, NULL, NULL, &journal.log);
+    if (r < 0)
+        return refuse(why, "log: %s", err_text(r));
+    log_setup(s->log_format, LOG_INFO, put_log);
+    if (s->transfers == NULL)
+        return 0;
+    r = open_audit(s, who);
+    return r < 0 ? refuse(why, "%s: %s", s->transfers, err_text(r)) : 0;
+}
+
+void journal_allow(struct sandbox_rules *rules)
+{
+    if (journal.directory >= 0)
+        sandbox_add_tree(rules, journal.directory, SANDBOX_FILES);
+}
+
+int journal_start(void)
+{
+    int r = log_writer_start(journal.log);
+    if (r == 0 && journal.audit != NULL)
+        r = log_writer_start(journal.audit);
+    return r;
+}
+
+void journal_reopen(void)
+{
+    if (journal.audit != NULL)
+        log_writer_turn(journal.audit);
+}
+
+void journal_close(void)
+{
+    log_setup(LOG_TEXT, LOG_INFO, NULL);
+    journal.audit = log_writer_free(journal.audit, PATIENCE_US);
+    journal.log = log_writer_free(journal.log, PATIENCE_US);
+    mem_free(journal.path);
+    journal.path = NULL;
+    sys_fd_close(&journal.fd);
+    sys_fd_close(&journal.directory);
+}
+
+void journal_audit(const char *line, size_t len)
+{
+    log_writer_put(journal.audit != NULL ? journal.audit : journal.log, line, len);
+}
+
+uint64_t journal_lost(void)
+{
+    return log_writer_lost(journal.log) +
+           (journal.audit != NULL ? log_writer_lost(journal.audit) : 0);
+}

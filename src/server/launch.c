@@ -1,0 +1,244 @@
+#include "server/launch.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "crypto/random.h"
+#include "server/banner.h"
+#include "server/control.h"
+#include "server/journal.h"
+#include "server/notify.h"
+#include "server/privileges.h"
+#include "server/sandbox.h"
+#include "server/server.h"
+#include "server/state_dir.h"
+#include "task/sys.h"
+
+struct launch {
+    struct server server;
+    struct identity identity;
+    struct state_dir state;
+    struct sandbox_rules rules;
+};
+
+static void on_lag(const char *task_name, usec_t us)
+{
+    struct log_record r;
+    log_begin(&r, LOG_WARNING, "lag");
+    log_text(&r, "task", task_name);
+    log_us(&r, "seconds", us);
+    log_end(&r);
+}
+
+/* -- opening -- */
+
+static int open_signals(struct server *server, struct refusal *why)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGQUIT);
+    sigaddset(&signals, SIGHUP);
+    server->signal_fd = sys_signalfd(&signals);
+    return server->signal_fd < 0 ? refuse(why, "signals: %s", err_text(server->signal_fd)) : 0;
+}
+
+static int open_runtime(struct server *server, struct refusal *why)
+{
+    const struct runtime_settings settings = {.workers = server->settings->workers};
+    int r = runtime_new(&settings, &server->runtime);
+    if (r < 0)
+        return refuse(why, "runtime: %s", err_text(r));
+    runtime_on_lag(server->runtime, on_lag);
+    return 0;
+}
+
+static int open_sessions(struct server *server, struct refusal *why)
+{
+    const struct settings *s = server->settings;
+    const struct session_settings sessions = {
+        .limits = s->limits,
+        .ban_failures = s->ban_failures,
+        .timeouts = s->timeouts,
+        .vfs = s->vfs,
+        .roots = server->roots.at,
+        .files_pool = runtime_files_pool(server->runtime),
+        .auth = server->auth,
+        .audit_sink = journal_audit,
+    };
+    int r = session_shared_new(&sessions, &server->shared);
+    if (r < 0)
+        return refuse(why, "sessions: %s", err_text(r));
+    for (unsigned i = 0; i < s->listener_count; i++) {
+        const struct listener_setting *l = &s->listeners[i];
+        server->services[i] = (struct ftp_service){.shared = server->shared,
+                                                   .passive_first = l->passive_first,
+                                                   .passive_last = l->passive_last,
+                                                   .masquerade = l->masquerade};
+    }
+    return 0;
+}
+
+static int open_all(struct launch *l, struct refusal *why)
+{
+    struct server *server = &l->server;
+    struct settings *s = server->settings;
+    int r = privileges_choose(s, &l->identity, why);
+    if (r == 0)
+        r = journal_open(s, &l->identity, why);
+    if (r == 0)
+        r = state_dir_open(s->state_dir, &l->identity, &l->state, why);
+    if (r == 0)
+        r = open_runtime(server, why);
+    if (r == 0)
+        r = listeners_open(s, runtime_workers(server->runtime), &server->listeners, why);
+    if (r == 0)
+        r = control_listen(l->state.fd, &l->identity, &server->control_fd, why);
+    if (r == 0)
+        r = roots_open(s, &server->roots, why);
+    if (r == 0)
+        r = accounts_load(s, runtime_hash_pool(server->runtime), &server->auth, why);
+    if (r == 0)
+        r = open_sessions(server, why);
+    if (r == 0)
+        r = open_signals(server, why);
+    return r;
+}
+
+static void warn_descriptors(const struct server *server, unsigned have)
+{
+    unsigned listening = server->listeners.count * server->listeners.workers;
+    unsigned need = privileges_descriptors_for(server->settings->limits.sessions, listening);
+    if (need <= have)
+        return;
+    struct log_record r;
+    log_begin(&r, LOG_WARNING, "few_descriptors");
+    log_u64(&r, "sessions", server->settings->limits.sessions);
+    log_u64(&r, "needed", need);
+    log_u64(&r, "limit", have);
+    log_end(&r);
+}
+
+/* -- giving up rights -- */
+
+static void fill_rules(struct launch *l)
+{
+    const struct settings *s = l->server.settings;
+    roots_allow(&l->server.roots, &l->rules);
+    sandbox_add_tree(&l->rules, l->state.fd, SANDBOX_WRITE);
+    journal_allow(&l->rules);
+    for (unsigned i = 0; i < s->listener_count; i++)
+        if (s->listeners[i].passive_first != 0)
+            sandbox_add_ports(&l->rules, s->listeners[i].passive_first,
+                              s->listeners[i].passive_last);
+}
+
+/* libcrypto reads its configuration at first use, which must not be after the sandbox. */
+static int wake_crypto(void)
+{
+    const struct bytes part = BYTES_LIT("");
+    uint8_t mac[CRYPTO_MAC_BYTES];
+    return crypto_mac(BYTES_LIT("key"), &part, 1, mac);
+}
+
+static int confine(struct launch *l, struct refusal *why)
+{
+    fill_rules(l);
+    int r = wake_crypto();
+    if (r < 0)
+        return refuse(why, "libcrypto: %s", err_text(r));
+    r = privileges_drop(&l->identity);
+    if (r < 0)
+        return refuse(why, "giving up privileges: %s", err_text(r));
+    int landlock = sandbox_landlock(&l->rules);
+    if (landlock == -ENOSYS || landlock == -EOPNOTSUPP)
+        log_event(LOG_WARNING, "no_landlock", "reason", err_text(landlock));
+    else if (landlock < 0)
+        return refuse(why, "Landlock: %s", err_text(landlock));
+    r = sandbox_seccomp();
+    if (r < 0)
+        return refuse(why, "seccomp: %s", err_text(r));
+
+    struct log_record record;
+    log_begin(&record, LOG_INFO, "sandbox");
+    log_u64(&record, "uid", l->identity.uid);
+    log_u64(&record, "landlock", landlock < 0 ? 0 : (uint64_t)landlock);
+    log_text(&record, "seccomp", sandbox_has_seccomp() ? "on" : "off in a sanitizer build");
+    log_end(&record);
+    return 0;
+}
+
+/* -- running -- */
+
+static int run(struct server *server, struct refusal *why)
+{
+    if (settings_beyond_loopback(server->settings))
+        log_event(LOG_WARNING, "cleartext", "reason",
+                  "a listener is beyond loopback and there is no TLS in this release: "
+                  "passwords and files cross the network in clear");
+    banner_print(stdout, server->settings);
+    settings_forget_passwords(server->settings);
+    int r = journal_start();
+    if (r == 0)
+        r = runtime_run(server->runtime, worker_main, server);
+    return r < 0 ? refuse(why, "threads: %s", err_text(r)) : 0;
+}
+
+static void close_all(struct launch *l)
+{
+    struct server *server = &l->server;
+    control_done(server);
+    server->shared = session_shared_free(server->shared);
+    server->auth = auth_free(server->auth);
+    roots_close(&server->roots);
+    listeners_close(&server->listeners);
+    server->runtime = runtime_free(server->runtime);
+    if (l->state.lock >= 0)
+        control_remove(l->state.fd);
+    sys_fd_close(&server->control_fd);
+    sys_fd_close(&server->signal_fd);
+    sys_fd_close(&server->notify_fd);
+    state_dir_close(&l->state);
+    identity_done(&l->identity);
+    journal_close();
+}
+
+static void init_parts(struct server *server)
+{
+    list_init(&server->asks);
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        struct worker_part *part = &server->parts[i];
+        part->server = server;
+        event_init(&part->stop);
+        scope_init(&part->accepting);
+        scope_init(&part->sessions);
+    }
+}
+
+int launch(struct settings *settings, const char *notify_socket, struct refusal *why)
+{
+    struct launch *l = mem_new(sizeof(*l));
+    if (l == NULL)
+        return refuse(why, "out of memory");
+    l->state = (struct state_dir){-1, -1};
+    l->server.settings = settings;
+    l->server.control_fd = l->server.signal_fd = l->server.notify_fd = -1;
+    init_parts(&l->server);
+
+    unsigned descriptors = privileges_raise_descriptors();
+    int r = open_all(l, why);
+    if (r == 0) {
+        l->server.notify_fd = notify_open(notify_socket);
+        warn_descriptors(&l->server, descriptors);
+        r = confine(l, why);
+    }
+    if (r == 0)
+        r = run(&l->server, why);
+    close_all(l);
+    mem_free(l);
+    return r;
+}

@@ -1,0 +1,9 @@
+/* From settings to a running server, in the order that DESIGN 3.9 gives: open everything, give
+ * up every right, then start the first thread; and back. */
+#pragma once
+#include "base/attr.h"
+#include "server/settings.h"
+
+/* Serves until it is told to stop. notify_socket: server/notify.h. 0, or -EINVAL and why: it
+ * could not start. */
+MUST_CHECK int launch(struct settings *, const char *notify_socket, struct refusal *);

@@ -1,0 +1,118 @@
+#include "server/roots.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* The index of an earlier account with the same root, or that account's own. */
+static unsigned first_with_root(const struct settings *s, unsigned account)
+{
+    for (unsigned i = 0; i < account; i++)
+        if (strcmp(s->accounts[i].root, s->accounts[account].root) == 0)
+            return i;
+    return account;
+}
+
+static int open_root(struct roots *roots, const struct account_setting *a, struct refusal *why)
+{
+    int r = vroot_open(a->root, VROOT_BENEATH, &roots->at[roots->count]);
+    if (r < 0)
+        return refuse(why, "%s, the root of '%s': %s", a->root, a->name, err_text(r));
+    roots->count++;
+    return 0;
+}
+
+int roots_open(struct settings *s, struct roots *ret, struct refusal *why)
+{
+    struct roots roots = {.at = mem_new(s->account_count * sizeof(*roots.at)),
+                          .rights = mem_new(s->account_count * sizeof(*roots.rights))};
+    int r = roots.at == NULL || roots.rights == NULL ? refuse(why, "out of memory") : 0;
+    for (unsigned i = 0; r == 0 && i < s->account_count; i++) {
+        struct account_setting *a = &s->accounts[i];
+        unsigned first = first_with_root(s, i);
+        if (first == i) {
+            a->root_index = roots.count;
+            r = open_root(&roots, a, why);
+        } else {
+            a->root_index = s->accounts[first].root_index;
+        }
+        if (r == 0)
+            roots.rights[a->root_index] |= a->rights;
+    }
+    if (r == 0)
+        *ret = roots;
+    else
+        roots_close(&roots);
+    return r;
+}
+
+void roots_close(struct roots *roots)
+{
+    for (unsigned i = 0; i < roots->count; i++)
+        vroot_unref(roots->at[i]);
+    mem_free(roots->at);
+    mem_free(roots->rights);
+    *roots = (struct roots){0};
+}
+
+void roots_allow(const struct roots *roots, struct sandbox_rules *rules)
+{
+    for (unsigned i = 0; i < roots->count; i++) {
+        bool only_reads = (roots->rights[i] & ~(unsigned)RIGHTS_READ_ONLY) == 0;
+        sandbox_add_tree(rules, vroot_fd(roots->at[i]),
+                         only_reads ? SANDBOX_READ : SANDBOX_WRITE);
+    }
+}
+
+static int fill_account(struct account *account, const struct account_setting *a)
+{
+    account->anonymous = a->anonymous;
+    account->root_index = a->root_index;
+    account->rate_bytes_per_s = a->rate_bytes_per_s;
+    account->root = mem_strdup(a->root);
+    if (account->root == NULL)
+        return -ENOMEM;
+    int r = rights_set(&account->rights, BYTES_LIT("/"), a->rights);
+    if (r == 0 && (a->quota_bytes != 0 || a->quota_files != 0))
+        r = quota_new(a->quota_bytes, a->quota_files, &account->quota);
+    if (r < 0 || a->anonymous)
+        return r;
+    if (a->hash == NULL)
+        return account_set_password(account, bytes_of(a->password.data, a->password.len));
+    account->hash = mem_strdup(a->hash);
+    return account->hash == NULL ? -ENOMEM : 0;
+}
+
+static int add_account(struct auth *auth, const struct account_setting *a)
+{
+    struct account *account;
+    int r = account_new(bytes_str(a->name), &account);
+    if (r < 0)
+        return r;
+    r = fill_account(account, a);
+    if (r < 0) {
+        account_unref(account);
+        return r;
+    }
+    return auth_add(auth, account);
+}
+
+int accounts_load(const struct settings *s, struct pool *hash_pool, struct auth **ret,
+                  struct refusal *why)
+{
+    struct auth *auth;
+    int r = auth_new(hash_pool, &auth);
+    if (r < 0)
+        return refuse(why, "accounts: %s", err_text(r));
+    for (unsigned i = 0; i < s->account_count; i++) {
+        r = add_account(auth, &s->accounts[i]);
+        if (r < 0) {
+            (void)auth_free(auth);
+            return refuse(why, "account '%s': %s", s->accounts[i].name, err_text(r));
+        }
+    }
+    *ret = auth;
+    return 0;
+}
