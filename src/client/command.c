@@ -1,0 +1,47 @@
+#include "client/command.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+static const struct command commands[] = {
+    {"who", "[--json] [--state DIR]", "who is connected to the ferryd of this machine",
+     command_who},
+    {"kick", "[--state DIR] ID", "end one of its sessions", command_kick},
+    {"cp", NULL, NULL, NULL},
+    {"ls", NULL, NULL, NULL},
+    {"cat", NULL, NULL, NULL},
+    {"rm", NULL, NULL, NULL},
+    {"mkdir", NULL, NULL, NULL},
+    {"mv", NULL, NULL, NULL},
+    {"sync", NULL, NULL, NULL},
+    {"probe", NULL, NULL, NULL},
+    {"bench", NULL, NULL, NULL},
+    {"user", NULL, NULL, NULL},
+    {"top", NULL, NULL, NULL},
+    {"stats", NULL, NULL, NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+void command_print_help(FILE *out)
+{
+    fputs("usage: ferry COMMAND [ARGUMENT]...\n"
+          "       ferry --help | --version\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        const struct command *c = &commands[i];
+        if (c->run != NULL)
+            fprintf(out, "  %-5s %-24s %s\n", c->name, c->arguments, c->help);
+    }
+    fputs("\n"
+          "'ferry COMMAND --help' says more.\n",
+          out);
+}

@@ -1,0 +1,23 @@
+/* The commands of ferry: one table, from which the help text is made.
+ *
+ * A command gets its own argument vector (argv[0] is its name) and returns the exit code: 0, 1
+ * when what it tried failed, 2 when it was used wrongly. It says why itself.
+ */
+#pragma once
+#include <stdio.h>
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct command {
+    const char *name;
+    const char *arguments;
+    const char *help;
+    int (*run)(int argc, char **argv); /* NULL: not built yet in this release */
+};
+
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
+void command_print_help(FILE *);
+
+int command_who(int argc, char **argv);  /* client/who.c */
+int command_kick(int argc, char **argv); /* client/kick.c */

@@ -1,0 +1,116 @@
+#include "client/control_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "client/command.h"
+#include "session/control_path.h"
+
+enum option_key { KEY_JSON = 1, KEY_STATE, KEY_HELP };
+
+static const struct option_row {
+    enum option_key key;
+    const char *name;
+    const char *argument;
+    const char *help;
+} rows[] = {
+    {KEY_JSON, "json", NULL, "print one JSON object a line"},
+    {KEY_STATE, "state", "DIR", "state directory of the ferryd that is meant"},
+    {KEY_HELP, "help", NULL, "this text"},
+};
+
+static int complain(const char *command, const char *what, const char *word)
+{
+    fprintf(stderr, "ferry %s: %s%s%s\nTry 'ferry %s --help'.\n", command, what,
+            word != NULL ? " " : "", word != NULL ? word : "", command);
+    return EXIT_USAGE;
+}
+
+static int set_state_dir(struct control_options *o, const char *given)
+{
+    if (given != NULL) {
+        mem_free(o->state_dir);
+        o->state_dir = mem_strdup(given);
+        return o->state_dir == NULL ? EXIT_FAILED : EXIT_OK;
+    }
+    if (o->state_dir != NULL)
+        return EXIT_OK;
+    int r = control_state_dir(geteuid() == 0, getenv("XDG_STATE_HOME"), getenv("HOME"),
+                              &o->state_dir);
+    if (r == 0)
+        return EXIT_OK;
+    fputs("ferry: which state directory? HOME is not set; give --state DIR\n", stderr);
+    return EXIT_FAILED;
+}
+
+static int take(struct control_options *o, int key)
+{
+    switch ((enum option_key)key) {
+    case KEY_JSON:
+        o->json = true;
+        return EXIT_OK;
+    case KEY_HELP:
+        o->help = true;
+        return EXIT_OK;
+    case KEY_STATE:
+        return set_state_dir(o, optarg);
+    }
+    return EXIT_USAGE;
+}
+
+int control_options_parse(int argc, char **argv, const char *takes_argument,
+                          struct control_options *ret)
+{
+    struct option longs[ARRAY_LEN(rows) + 1] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        longs[i] = (struct option){.name = rows[i].name,
+                                   .has_arg = rows[i].argument != NULL ? required_argument
+                                                                       : no_argument,
+                                   .val = (int)rows[i].key};
+    *ret = (struct control_options){0};
+    optind = 0; /* glibc: begin anew */
+    opterr = 0;
+    for (;;) {
+        int key = getopt_long(argc, argv, ":", longs, NULL);
+        if (key == -1)
+            break;
+        if (key == ':')
+            return complain(argv[0], "a value is missing after", argv[optind - 1]);
+        if (key == '?')
+            return complain(argv[0], "unknown option", argv[optind - 1]);
+        int code = take(ret, key);
+        if (code != EXIT_OK)
+            return code;
+    }
+    if (ret->help)
+        return EXIT_OK;
+    int expected = takes_argument != NULL;
+    if (argc - optind > expected)
+        return complain(argv[0], "one argument too many:", argv[optind + expected]);
+    if (argc - optind < expected)
+        return complain(argv[0], "what is missing:", takes_argument);
+    ret->argument = expected ? argv[optind] : NULL;
+    return set_state_dir(ret, NULL);
+}
+
+void control_options_done(struct control_options *o)
+{
+    mem_free(o->state_dir);
+    *o = (struct control_options){0};
+}
+
+void control_options_print_help(const char *usage, const char *what)
+{
+    printf("usage: ferry %s\n\n%s\n\n", usage, what);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char head[32];
+        snprintf(head, sizeof(head), "--%s%s%s", rows[i].name,
+                 rows[i].argument != NULL ? " " : "",
+                 rows[i].argument != NULL ? rows[i].argument : "");
+        printf("  %-14s %s\n", head, rows[i].help);
+    }
+}

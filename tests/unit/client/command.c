@@ -1,0 +1,90 @@
+#include "client/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "check.h"
+#include "client/control_options.h"
+
+static void design_s_commands_are_known_and_two_are_built(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cp",   "ls",    "cat",   "rm",   "mkdir", "mv",
+                                        "sync", "probe", "bench", "user", "top",   "stats"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        assert_non_null(command_find(names[i]));
+        assert_true(command_find(names[i])->run == NULL);
+    }
+    assert_true(command_find("who")->run == command_who);
+    assert_true(command_find("kick")->run == command_kick);
+    assert_null(command_find("dance"));
+    assert_null(command_find(""));
+}
+
+static void help_shows_what_is_built_alone(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    command_print_help(out);
+    fclose(out);
+    assert_non_null(strstr(text, "\n  who "));
+    assert_non_null(strstr(text, "\n  kick "));
+    assert_null(strstr(text, "\n  cp "));
+    free(text);
+}
+
+static int parse(char *const *words, int count, const char *takes, struct control_options *ret)
+{
+    char *argv[8];
+    memcpy(argv, words, (size_t)count * sizeof(*argv));
+    argv[count] = NULL;
+    int code = control_options_parse(count, argv, takes, ret);
+    return code;
+}
+
+static void the_options_of_a_command_are_read(void **state)
+{
+    (void)state;
+    struct control_options o;
+    char who[] = "who", json[] = "--json", dir[] = "--state=/s", id[] = "7";
+    char *const words[] = {who, json, dir, id};
+    assert_int_equal(parse(words, 3, NULL, &o), EXIT_OK);
+    assert_true(o.json);
+    assert_string_equal(o.state_dir, "/s");
+    assert_null(o.argument);
+    control_options_done(&o);
+    assert_int_equal(parse(words, 4, "ID", &o), EXIT_OK);
+    assert_string_equal(o.argument, "7");
+    control_options_done(&o);
+}
+
+static void what_is_too_much_or_missing_is_a_wrong_use(void **state)
+{
+    (void)state;
+    struct control_options o;
+    char who[] = "who", extra[] = "x", unknown[] = "--nope", state_word[] = "--state";
+    char *const with_extra[] = {who, extra}, *const with_unknown[] = {who, unknown},
+                *const with_half[] = {who, state_word};
+    assert_int_equal(parse(with_extra, 2, NULL, &o), EXIT_USAGE);
+    control_options_done(&o);
+    assert_int_equal(parse(with_unknown, 2, NULL, &o), EXIT_USAGE);
+    control_options_done(&o);
+    assert_int_equal(parse(with_half, 2, NULL, &o), EXIT_USAGE);
+    control_options_done(&o);
+    assert_int_equal(parse(with_extra, 1, "ID", &o), EXIT_USAGE);
+    control_options_done(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(design_s_commands_are_known_and_two_are_built),
+        cmocka_unit_test(help_shows_what_is_built_alone),
+        cmocka_unit_test(the_options_of_a_command_are_read),
+        cmocka_unit_test(what_is_too_much_or_missing_is_a_wrong_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
