@@ -120,6 +120,18 @@ static int resolve_prefix(const struct ftp_lister *l, struct bytes name, struct 
     return r;
 }
 
+/* What a pattern passes over: the name is gone, is no directory, or is not for this account.
+ * Any other failure ends the listing, which else would look complete. */
+static bool matches_nothing(int result)
+{
+    static const int quiet[] = {-ENOENT, -ENOTDIR,       -EACCES,        -ELOOP,
+                                -EXDEV,  -FERRY_ERIGHTS, -FERRY_ENOTREG, -FERRY_EBADNAME};
+    for (unsigned i = 0; i < ARRAY_LEN(quiet); i++)
+        if (result == quiet[i])
+            return true;
+    return false;
+}
+
 /* The last component is a plain name: it is listed where it exists. */
 static int emit_literal(struct ftp_lister *l, struct bytes name)
 {
@@ -130,7 +142,9 @@ static int emit_literal(struct ftp_lister *l, struct bytes name)
         return r;
     r = vfs_stat(l->vfs, &path, false, &stat);
     vpath_done(&path);
-    return r == 0 ? emit(l, name, &stat, NULL) : 0;
+    if (r == 0)
+        return emit(l, name, &stat, NULL);
+    return matches_nothing(r) ? 0 : r;
 }
 
 static int expand_entry(struct ftp_lister *l, const struct ventry *entry, struct bytes rest,
@@ -152,7 +166,7 @@ static int expand_entry(struct ftp_lister *l, const struct ventry *entry, struct
 }
 
 /* Matches one component in the prefix's directory. rest: the components behind it; no data:
- * none. A directory that cannot be opened matches nothing. */
+ * none. */
 static int expand_in_directory(struct ftp_lister *l, struct bytes component, struct bytes rest,
                                unsigned level)
 {
@@ -164,7 +178,7 @@ static int expand_in_directory(struct ftp_lister *l, struct bytes component, str
     r = vfs_dir_open(l->vfs, &path, &dir);
     vpath_done(&path);
     if (r < 0)
-        return r == -ECANCELED ? r : 0;
+        return matches_nothing(r) ? 0 : r;
     const struct ventry *entries;
     int count = 0;
     while (r >= 0 && (count = vdir_next(dir, &entries)) > 0) {

@@ -93,7 +93,8 @@ PARKS MUST_CHECK int stream_flush(struct stream *);
  * sent last. -ETIMEDOUT: the deadline came first. */
 PARKS MUST_CHECK int stream_end(struct stream *, usec_t deadline);
 
-/* 0: something can be read; 1: the event is set; -ETIMEDOUT, -ECANCELED. event may be NULL. */
+/* 0: something can be read; 1: the event is set; -ETIMEDOUT, -ECANCELED, or how the connection
+ * failed. event may be NULL. */
 PARKS MUST_CHECK int stream_wait(struct stream *, struct event *, usec_t deadline);
 
 /* The descriptor that the kernel may feed itself (sendfile, recv into a file), or NULL. */

@@ -176,8 +176,11 @@ static int tcp_wait(struct stream *s, struct event *event, usec_t deadline)
             return r;
         uint8_t first;
         unsigned edges = io_fd_edges(t->fd, IO_READ);
-        if (sys_recv(io_fd_number(t->fd), &first, 1, MSG_PEEK) != -EAGAIN)
-            return 0; /* a failure is for the read to report */
+        ssize_t n = sys_recv(io_fd_number(t->fd), &first, 1, MSG_PEEK);
+        if (n >= 0)
+            return 0;
+        if (n != -EAGAIN)
+            return tcp_result(n); /* the kernel tells it once: a read would wait for bytes */
         io_fd_not_ready(t->fd, IO_READ, edges);
     }
 }
