@@ -83,6 +83,11 @@ const struct vpath *vupload_path(const struct vupload *u)
     return &u->path;
 }
 
+bool vupload_replaces(const struct vupload *u)
+{
+    return u->temp[0] && !u->took_file;
+}
+
 int vupload_reserve(struct vupload *u, uint64_t end_offset)
 {
     int r = 0;

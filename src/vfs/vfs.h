@@ -133,6 +133,8 @@ PARKS MUST_CHECK int vfs_upload_begin(struct vfs *, const struct vpath *,
 struct vfile *vupload_file(struct vupload *);             /* borrowed; open for writing */
 uint64_t vupload_offset(const struct vupload *);          /* where the first byte goes */
 const struct vpath *vupload_path(const struct vupload *); /* final name (STOU tells it) */
+/* Whether the commit puts a new file in the place of one that stood there at the start. */
+bool vupload_replaces(const struct vupload *);
 /* Takes quota for the next bytes before they are written; thread-safe (move jobs call it). */
 MUST_CHECK int vupload_reserve(struct vupload *, uint64_t end_offset);
 /* Both end the upload and free it, and are meant for a shield. commit: [fsync] close, rename,

@@ -1,0 +1,457 @@
+/* Hostile paths: what each operation answers to each, and that nothing outside changes. */
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/limits.h"
+#include "check.h"
+#include "tree.h"
+
+enum act {
+    STAT,
+    LSTAT,
+    OPEN,
+    LIST,
+    STORE,
+    APPEND,
+    MKDIR,
+    RMDIR,
+    UNLINK,
+    RENAME_FROM,
+    RENAME_TO,
+    CHMOD,
+    MTIME,
+    ACT_COUNT
+};
+
+struct row {
+    const char *path;
+    int expected[ACT_COUNT];
+};
+
+#define ALL(e)                                                                                 \
+    {                                                                                          \
+        e, e, e, e, e, e, e, e, e, e, e, e, e                                                  \
+    }
+
+/* In the order of enum act. */
+#define REGULAR                                                                                \
+    {                                                                                          \
+        0, 0, 0, ENOTDIR, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, 0, 0                                 \
+    }
+#define ROOT                                                                                   \
+    {                                                                                          \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EBUSY, EISDIR, EBUSY, EBUSY, 0, 0             \
+    }
+#define DIRECTORY                                                                              \
+    {                                                                                          \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTEMPTY, EISDIR, 0, EISDIR, 0, 0            \
+    }
+#define NOTHING                                                                                \
+    {                                                                                          \
+        ENOENT, ENOENT, ENOENT, ENOENT, 0, 0, 0, ENOENT, ENOENT, ENOENT, 0, ENOENT, ENOENT     \
+    }
+/* The link itself can be looked at, removed, moved and replaced; never what is behind it. */
+#define LINK(e)                                                                                \
+    {                                                                                          \
+        e, 0, e, e, e, e, EEXIST, ENOTDIR, 0, 0, 0, e, e                                       \
+    }
+#define LINK_TO_DIR                                                                            \
+    {                                                                                          \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTDIR, 0, 0, 0, 0, 0                        \
+    }
+#define LINK_TO_NONE                                                                           \
+    {                                                                                          \
+        ENOENT, 0, ENOENT, ENOENT, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, ENOENT, ENOENT              \
+    }
+#define SPECIAL                                                                                \
+    {                                                                                          \
+        0, 0, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, EEXIST, ENOTDIR, 0,  \
+            0, 0, FERRY_ENOTREG, FERRY_ENOTREG                                                 \
+    }
+
+static const struct row rows[] = {
+    {"/file", REGULAR},
+    {"/file/", REGULAR},
+    {"//.//file/.", REGULAR},
+    {"/dir/../file", REGULAR},
+    {"/../../../file", REGULAR},
+    {"/nowhere/../file", REGULAR},
+    {"/ctl\n\r\x01\x1b[2Jname", REGULAR},
+    {"/not\xffutf8", REGULAR},
+    {"/link-in", REGULAR},
+    {"/link-in-up", REGULAR},
+    {"/link-in-chain", REGULAR},
+    {"/link-dir/file", REGULAR},
+    {"/link-dir/../file", REGULAR},
+    {"/", ROOT},
+    {"/dir/..", ROOT},
+    {"/dir", DIRECTORY},
+    {"/dir/", DIRECTORY},
+    {"/link-dir", LINK_TO_DIR},
+    {"/none", NOTHING},
+    {"/dir/none", NOTHING},
+    {"/-rf *", NOTHING},
+    {"/none/x", ALL(ENOENT)},
+    {"/file/x", ALL(ENOTDIR)},
+    {"/fifo/x", ALL(ENOTDIR)},
+    {"/link-in-abs", LINK(EXDEV)},
+    {"/link-out", LINK(EXDEV)},
+    {"/link-out-abs", LINK(EXDEV)},
+    {"/link-out-chain", LINK(EXDEV)},
+    {"/link-out-dir", LINK(EXDEV)},
+    {"/link-out-new", LINK(EXDEV)},
+    {"/link-out-and-in", LINK(EXDEV)},
+    {"/link-proc", LINK(EXDEV)},
+    {"/link-out-dir/secret", ALL(EXDEV)},
+    {"/link-out-dir/new", ALL(EXDEV)},
+    {"/link-out-dir/sub/new", ALL(EXDEV)},
+    {"/link-up/outside/secret", ALL(EXDEV)},
+    {"/link-proc/etc/passwd", ALL(EXDEV)},
+    {"/link-loop", LINK(ELOOP)},
+    {"/link-loop/x", ALL(ELOOP)},
+    {"/link-none", LINK_TO_NONE},
+    {"/fifo", SPECIAL},
+    {"/socket", SPECIAL},
+    {"/link-fifo", LINK(FERRY_ENOTREG)},
+};
+
+/* With its own expectations for what follows: stat of a link to a FIFO is that of the FIFO. */
+static int expected(const struct row *row, enum act act)
+{
+    if (strcmp(row->path, "/link-fifo") == 0 && act == STAT)
+        return 0;
+    return row->expected[act];
+}
+
+static void make_socket(const struct tree *t, const char *name)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    TASK_ASSERT(snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", tree_path(t, name)) > 0);
+    TASK_ASSERT(fd >= 0 && bind(fd, (void *)&addr, sizeof(addr)) == 0);
+    (void)close(fd);
+}
+
+static void fill(const struct tree *t)
+{
+    tree_file(t, "outside/secret", "secret");
+    tree_dir(t, "outside/sub");
+    tree_file(t, "root/file", "inside");
+    tree_file(t, "root/other", "other");
+    tree_file(t, "root/ctl\n\r\x01\x1b[2Jname", "inside");
+    tree_file(t, "root/not\xffutf8", "inside");
+    tree_dir(t, "root/dir");
+    tree_file(t, "root/dir/file", "inside");
+    tree_link(t, "dir/file", "root/link-in");
+    tree_link(t, "dir/../file", "root/link-in-up");
+    tree_link(t, "link-in", "root/link-in-chain");
+    tree_link(t, "dir", "root/link-dir");
+    tree_link(t, "/file", "root/link-in-abs");
+    tree_link(t, "..", "root/link-up");
+    tree_link(t, "../outside/secret", "root/link-out");
+    tree_link(t, tree_path(t, "outside/secret"), "root/link-out-abs");
+    tree_link(t, "dir/../link-out", "root/link-out-chain");
+    tree_link(t, "../outside", "root/link-out-dir");
+    tree_link(t, "../outside/new", "root/link-out-new");
+    tree_link(t, "../root/file", "root/link-out-and-in");
+    tree_link(t, "/proc/self/root", "root/link-proc");
+    tree_link(t, "link-loop", "root/link-loop");
+    tree_link(t, "nothing", "root/link-none");
+    TASK_ASSERT(mkfifo(tree_path(t, "root/fifo"), 0644) == 0);
+    tree_link(t, "fifo", "root/link-fifo");
+    make_socket(t, "root/socket");
+}
+
+/* Everything that a change outside would show in. */
+static void snapshot(const struct tree *t, char *ret, size_t size)
+{
+    struct stat secret, sub, outside;
+    TASK_ASSERT(stat(tree_path(t, "outside/secret"), &secret) == 0);
+    TASK_ASSERT(stat(tree_path(t, "outside/sub"), &sub) == 0);
+    TASK_ASSERT(stat(tree_path(t, "outside"), &outside) == 0);
+    TASK_ASSERT(tree_holds(t, "outside/secret", "secret"));
+    (void)snprintf(
+        ret, size, "%o %ld.%ld %o %ld.%ld %o %ld.%ld %u %u %u", secret.st_mode,
+        secret.st_mtim.tv_sec, secret.st_mtim.tv_nsec, sub.st_mode, sub.st_mtim.tv_sec,
+        sub.st_mtim.tv_nsec, outside.st_mode, outside.st_mtim.tv_sec, outside.st_mtim.tv_nsec,
+        tree_count(t, "outside", ""), tree_count(t, "outside/sub", ""), tree_count(t, ".", ""));
+}
+
+static int list(struct vfs *v, const struct vpath *path)
+{
+    struct vdir *d = NULL;
+    const struct ventry *entries = NULL;
+    int r = vfs_dir_open(v, path, &d);
+    if (r < 0)
+        return r;
+    r = vdir_next(d, &entries);
+    (void)vdir_close(d);
+    return r < 0 ? r : 0;
+}
+
+static int open_and_read(struct vfs *v, const struct vpath *path)
+{
+    struct vfile *f = NULL;
+    char data[16];
+    int r = vfs_open(v, path, &f);
+    if (r < 0)
+        return r;
+    ssize_t n = pread(vfile_fd(f), data, sizeof(data), 0);
+    TASK_ASSERT(n == (ssize_t)strlen("inside") && memcmp(data, "inside", (size_t)n) == 0);
+    (void)vfile_close(f);
+    return 0;
+}
+
+static int perform(struct tree *t, enum act act, const struct vpath *path)
+{
+    struct vpath other = vpath_of("/other"), moved = vpath_of("/moved");
+    struct vstat st;
+    int r = -EINVAL;
+    switch (act) {
+    case STAT:
+        r = vfs_stat(t->vfs, path, true, &st);
+        break;
+    case LSTAT:
+        r = vfs_stat(t->vfs, path, false, &st);
+        break;
+    case OPEN:
+        r = open_and_read(t->vfs, path);
+        break;
+    case LIST:
+        r = list(t->vfs, path);
+        break;
+    case STORE:
+        r = store(t, path->text, REPLACE, "evil");
+        break;
+    case APPEND:
+        r = store(t, path->text, APPENDED, "evil");
+        break;
+    case MKDIR:
+        r = vfs_mkdir(t->vfs, path);
+        break;
+    case RMDIR:
+        r = vfs_rmdir(t->vfs, path);
+        break;
+    case UNLINK:
+        r = vfs_unlink(t->vfs, path);
+        break;
+    case RENAME_FROM:
+        r = vfs_rename(t->vfs, path, &moved);
+        break;
+    case RENAME_TO:
+        r = vfs_rename(t->vfs, &other, path);
+        break;
+    case CHMOD:
+        r = vfs_chmod(t->vfs, path, 0700);
+        break;
+    case MTIME:
+        r = vfs_set_mtime(t->vfs, path, 1000000);
+        break;
+    case ACT_COUNT:
+        break;
+    }
+    vpath_done(&other);
+    vpath_done(&moved);
+    return r;
+}
+
+/* A tree for each answer, since an operation that succeeds changes it. */
+static void expect(const char *path_text, enum act act, int expected_errno, bool in_root)
+{
+    struct tree t;
+    char before[512], after[512];
+    tree_init(&t);
+    fill(&t);
+    TASK_ASSERT(vroot_open(tree_path(&t, "root"), in_root ? VROOT_IN_ROOT : VROOT_BENEATH,
+                           &t.root) == 0);
+    TASK_ASSERT(vfs_new(t.root, &t.rights, &t.policy, NULL, runtime_files_pool(runtime_self()),
+                        NULL, &t.vfs) == 0);
+    snapshot(&t, before, sizeof(before));
+    struct vpath path = vpath_of(path_text);
+    int r = perform(&t, act, &path);
+    if (r != -expected_errno) {
+        (void)fprintf(stderr, "%s, operation %d: %s instead of %s\n", path_text, act,
+                      err_name(r), err_name(-expected_errno));
+        abort();
+    }
+    vpath_done(&path);
+    snapshot(&t, after, sizeof(after));
+    if (strcmp(before, after) != 0) {
+        (void)fprintf(stderr, "%s, operation %d: changed what is outside\n", path_text, act);
+        abort();
+    }
+    tree_done(&t);
+}
+
+static void every_row(void *arg)
+{
+    (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (enum act act = 0; act < ACT_COUNT; act++)
+            expect(rows[i].path, act, expected(&rows[i], act), false);
+    }
+}
+
+static void hostile_paths_get_their_error_and_change_nothing_outside(void **state)
+{
+    (void)state;
+    run_deterministic(1, every_row, NULL);
+}
+
+static void in_root_rows(void *arg)
+{
+    (void)arg;
+    expect("/link-in-abs", OPEN, 0, true);
+    expect("/link-in-abs", CHMOD, 0, true);
+    expect("/link-out-and-in", OPEN, ENOENT, true);
+    for (enum act act = STAT; act <= LIST; act++) {
+        if (act == LSTAT)
+            continue;
+        expect("/link-out", act, ENOENT, true);
+        expect("/link-out-abs", act, ENOENT, true);
+        expect("/link-proc/etc/passwd", act, ENOENT, true);
+    }
+    expect("/link-out-dir/new", STORE, ENOENT, true);
+    expect("/link-out-dir/new", MKDIR, ENOENT, true);
+    expect("/link-up/outside/secret", UNLINK, ENOENT, true);
+}
+
+static void an_in_root_tree_leads_links_back_into_itself(void **state)
+{
+    (void)state;
+    run_deterministic(1, in_root_rows, NULL);
+}
+
+/* The kernel tells of each open, except of those with O_PATH. */
+static void look_at_fifo(void *arg)
+{
+    static const enum act acts[] = {STAT, OPEN, LIST, STORE, APPEND, CHMOD, MTIME};
+    struct tree *t = arg;
+    char events[4096];
+    tree_serve(t, NULL);
+    TASK_ASSERT(mkfifo(tree_path(t, "root/fifo"), 0644) == 0);
+    tree_link(t, "fifo", "root/link");
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    TASK_ASSERT(watch >= 0);
+    TASK_ASSERT(inotify_add_watch(watch, tree_path(t, "root/fifo"), IN_OPEN) >= 0);
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        (void)WITH_PATH("/fifo", perform(t, acts[i], &path));
+        (void)WITH_PATH("/link", perform(t, acts[i], &path));
+    }
+    TASK_ASSERT(read(watch, events, sizeof(events)) < 0 && errno == EAGAIN);
+    int fd = open(tree_path(t, "root/fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    TASK_ASSERT(read(watch, events, sizeof(events)) > 0);
+    (void)close(fd);
+    (void)close(watch);
+    tree_done(t);
+}
+
+static void what_is_no_file_is_not_even_opened(void **state)
+{
+    (void)state;
+    struct tree t;
+    tree_init(&t);
+    run_deterministic(1, look_at_fifo, &t);
+}
+
+/* -- paths that are too long -- */
+
+static void deepest_path(void *arg)
+{
+    struct tree *t = arg;
+    static char text[PATH_LEN_MAX + 1];
+    size_t len = 0;
+    tree_serve(t, NULL);
+    for (unsigned i = 0; i < 15; i++) {
+        text[len] = '/';
+        memset(text + len + 1, 'd', NAME_LEN_MAX);
+        len += NAME_LEN_MAX + 1;
+        text[len] = '\0';
+        TASK_ASSERT(WITH_PATH(text, vfs_mkdir(t->vfs, &path)) == 0);
+    }
+    text[len++] = '/';
+    memset(text + len, 'f', PATH_LEN_MAX - len);
+    TASK_ASSERT(strlen(text) == PATH_LEN_MAX);
+    struct vstat st;
+    TASK_ASSERT(store(t, text, REPLACE, "deep") == 0);
+    TASK_ASSERT(WITH_PATH(text, vfs_stat(t->vfs, &path, true, &st)) == 0);
+    TASK_ASSERT(st.size_bytes == 4);
+    TASK_ASSERT(WITH_PATH(text, vfs_chmod(t->vfs, &path, 0600)) == 0);
+    TASK_ASSERT(WITH_PATH(text, vfs_unlink(t->vfs, &path)) == 0);
+    TASK_ASSERT(WITH_PATH(text, vfs_unlink(t->vfs, &path)) == -ENOENT);
+    tree_done(t);
+}
+
+static void the_longest_path_works_everywhere(void **state)
+{
+    (void)state;
+    struct tree t;
+    tree_init(&t);
+    run_deterministic(1, deepest_path, &t);
+}
+
+/* -- places that only the host can make -- */
+
+static int try_all(const char *host_root, const char *path_text, enum act act)
+{
+    struct tree t = {.base = "/nonexistent"};
+    rights_init(&t.rights, RIGHTS_ALL);
+    TASK_ASSERT(vroot_open(host_root, VROOT_BENEATH, &t.root) == 0);
+    TASK_ASSERT(vfs_new(t.root, &t.rights, &t.policy, NULL, runtime_files_pool(runtime_self()),
+                        NULL, &t.vfs) == 0);
+    struct vpath path = vpath_of(path_text);
+    int r = perform(&t, act, &path);
+    vpath_done(&path);
+    (void)vfs_free(t.vfs);
+    vroot_unref(t.root);
+    rights_done(&t.rights);
+    return r;
+}
+
+static void magic_and_devices(void *arg)
+{
+    (void)arg;
+
+    static const enum act acts[] = {STAT, OPEN, LIST, STORE, APPEND, CHMOD, MTIME};
+
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        TASK_ASSERT(try_all("/proc/self", "/root", acts[i]) == -ELOOP);
+        TASK_ASSERT(try_all("/proc/self", "/exe", acts[i]) == -ELOOP);
+        TASK_ASSERT(try_all("/proc/self", "/root/etc/passwd", acts[i]) == -ELOOP);
+        if (acts[i] != STAT)
+            TASK_ASSERT(try_all("/dev", "/null", acts[i]) == -FERRY_ENOTREG);
+    }
+    TASK_ASSERT(try_all("/proc/self", "/cwd/new", MKDIR) == -ELOOP);
+    TASK_ASSERT(try_all("/proc/self", "/root/tmp/x", UNLINK) == -ELOOP);
+    TASK_ASSERT(try_all("/proc/self", "/root", LSTAT) == 0);
+    TASK_ASSERT(try_all("/dev", "/null", STAT) == 0);
+}
+
+static void magic_links_and_devices_are_refused(void **state)
+{
+    (void)state;
+    run_deterministic(1, magic_and_devices, NULL);
+}
+
+static void a_root_must_be_a_directory(void **state)
+{
+    (void)state;
+    struct vroot *root = NULL;
+    assert_int_equal(vroot_open("/nonexistent", VROOT_BENEATH, &root), -ENOENT);
+    assert_int_equal(vroot_open("/etc/passwd", VROOT_BENEATH, &root), -ENOTDIR);
+    assert_null(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_paths_get_their_error_and_change_nothing_outside),
+        cmocka_unit_test(an_in_root_tree_leads_links_back_into_itself),
+        cmocka_unit_test(what_is_no_file_is_not_even_opened),
+        cmocka_unit_test(the_longest_path_works_everywhere),
+        cmocka_unit_test(magic_links_and_devices_are_refused),
+        cmocka_unit_test(a_root_must_be_a_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* The n-th allocation and the n-th system call fail, for all n, over a dialogue with a
+ * directory: nothing leaks, no old file is lost, no half file stands under a good name. */
+#include "base/fault.h"
+#include "check.h"
+#include "tree.h"
+
+#define N_MAX 2000 /* far more calls than the dialogue makes */
+
+struct dialogue {
+    struct tree t;
+    struct quota *quota;
+    enum fault_kind kind;
+    bool syncs;
+    int stored; /* what the upload over the good file answered */
+    int renamed;
+};
+
+static void upload(struct dialogue *d)
+{
+    struct vupload *u = NULL;
+    d->stored = begin(&d->t, "/good", REPLACE, &u);
+    if (d->stored < 0)
+        return;
+    uint64_t at = 0;
+    (void)upload_write(u, &at, "new contents");
+    d->stored = vupload_commit(u, at);
+}
+
+static void list(struct vfs *v)
+{
+    struct vdir *dir = NULL;
+    const struct ventry *all = NULL;
+    if (WITH_PATH("/", vfs_dir_open(v, &path, &dir)) < 0)
+        return;
+    int n;
+    do
+        n = vdir_next(dir, &all);
+    while (n > 0);
+    (void)vdir_close(dir);
+}
+
+static void read_good(struct vfs *v)
+{
+    struct vfile *f = NULL;
+    if (WITH_PATH("/good", vfs_open(v, &path, &f)) < 0)
+        return;
+    (void)vfile_close(f);
+}
+
+static void talk(struct dialogue *d)
+{
+    struct vstat st;
+    bool partial;
+    int r = vroot_open(tree_path(&d->t, "root"), VROOT_BENEATH, &d->t.root);
+    if (r < 0)
+        return;
+    r = vfs_new(d->t.root, &d->t.rights, &d->t.policy, d->quota,
+                runtime_files_pool(runtime_self()), NULL, &d->t.vfs);
+    if (r < 0)
+        return;
+    struct vfs *v = d->t.vfs;
+    struct vpath to = vpath_of("/moved");
+    upload(d);
+    r = break_after(&d->t, "/broken", REPLACE, "first half,");
+    r = WITH_PATH("/broken", vfs_stat_resumable(v, &path, &st, &partial));
+    r = store(&d->t, "/broken", TOLD, "second half");
+    r = store(&d->t, "/unique", UNIQUE, "unique");
+    list(v);
+    read_good(v);
+    d->renamed = WITH_PATH("/old", vfs_rename(v, &path, &to));
+    r = WITH_PATH("/dir", vfs_mkdir(v, &path));
+    r = WITH_PATH("/dir", vfs_chmod(v, &path, 0700));
+    r = WITH_PATH("/dir", vfs_set_mtime(v, &path, 0));
+    r = WITH_PATH("/dir", vfs_rmdir(v, &path));
+    r = WITH_PATH("/unique", vfs_unlink(v, &path));
+    (void)r;
+    vpath_done(&to);
+}
+
+/* Either of two whole files, or nothing. */
+static bool is_whole(const struct tree *t, const char *name, const char *first,
+                     const char *second)
+{
+    return !tree_has(t, name) || tree_holds(t, name, first) || tree_holds(t, name, second);
+}
+
+static void check(const struct dialogue *d, uint64_t n)
+{
+    const struct tree *t = &d->t;
+    bool is_new = tree_holds(t, "root/good", "new contents");
+    bool is_old = tree_holds(t, "root/good", "old contents, longer");
+    bool fine = (is_new || (is_old && d->stored < 0)) &&
+                (tree_holds(t, "root/old", "old") || tree_holds(t, "root/moved", "old")) &&
+                (d->renamed < 0 || tree_has(t, "root/moved")) &&
+                is_whole(t, "root/broken", "first half,second half", "second half") &&
+                is_whole(t, "root/unique", "unique", "") &&
+                /* one failed removal can leave one name */
+                tree_count(t, "root", VFS_TEMP_PREFIX) <= 1;
+    if (fine)
+        return;
+    (void)fprintf(stderr, "wrong after failure %ju of kind %d: stored %s, renamed %s\n",
+                  (uintmax_t)n, d->kind, err_name(d->stored), err_name(d->renamed));
+    abort();
+}
+
+static unsigned open_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned count = 0;
+    while (d && readdir(d))
+        count++;
+    (void)closedir(d);
+    return count;
+}
+
+static bool talk_with_failure(struct dialogue *d, uint64_t n)
+{
+    unsigned before = open_descriptors();
+    tree_init(&d->t);
+    d->t.policy.sync = d->syncs ? VFS_SYNC_FILE : VFS_SYNC_NONE;
+    tree_file(&d->t, "root/good", "old contents, longer");
+    tree_file(&d->t, "root/old", "old");
+    TASK_ASSERT(quota_new(10000, 100, &d->quota) == 0);
+    d->stored = d->renamed = -EINVAL;
+    fault_arm(d->kind, n);
+    talk(d);
+    bool hit = fault_count(d->kind) >= n;
+    fault_arm(d->kind, 0);
+    d->t.vfs = vfs_free(d->t.vfs);
+    check(d, n);
+    quota_unref(d->quota);
+    tree_done(&d->t);
+    TASK_ASSERT(open_descriptors() == before);
+    return hit;
+}
+
+static void fail_each(void *arg)
+{
+    struct dialogue *d = arg;
+    uint64_t n = 1;
+    while (n < N_MAX && talk_with_failure(d, n))
+        n++;
+    TASK_ASSERT(n > 20 && n < N_MAX);
+    TASK_ASSERT(d->stored == 0 && d->renamed == 0); /* the last time nothing failed */
+}
+
+static void any_system_call_may_fail(void **state)
+{
+    (void)state;
+    struct dialogue d = {.kind = FAULT_SYSCALL};
+    run_deterministic(1, fail_each, &d);
+    d.syncs = true;
+    run_deterministic(1, fail_each, &d);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct dialogue d = {.kind = FAULT_ALLOC};
+    run_deterministic(1, fail_each, &d);
+}
+
+int main(void)
+{
+#ifndef FERRY_FAULTS
+    return 77;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_system_call_may_fail),
+        cmocka_unit_test(any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+#include <linux/magic.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+#include "check.h"
+#include "ground.h"
+
+static bool is_memory(const char *path)
+{
+    struct statfs fs;
+    return statfs(path, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+static struct vfile *open_file(struct ground *g, const char *text)
+{
+    struct vfile *f = NULL;
+    TASK_ASSERT(WITH_PATH(text, vfs_open(g->t.vfs, &path, &f)) == 0);
+    return f;
+}
+
+static unsigned open_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned count = 0;
+    while (d && readdir(d))
+        count++;
+    (void)closedir(d);
+    return count;
+}
+
+static void body_reads_what_is_there(struct ground *g)
+{
+    char data[16];
+    tree_file(&g->t, "root/f", "contents");
+    struct vfile *f = open_file(g, "/f");
+    TASK_ASSERT(vfile_stat(f)->size_bytes == 8 && vfile_stat(f)->kind == VSTAT_FILE);
+    TASK_ASSERT(pread(vfile_fd(f), data, sizeof(data), 0) == 8);
+    TASK_ASSERT(memcmp(data, "contents", 8) == 0);
+    TASK_ASSERT((fcntl(vfile_fd(f), F_GETFL) & (O_ACCMODE | O_NONBLOCK)) == O_NONBLOCK);
+    TASK_ASSERT(fcntl(vfile_fd(f), F_GETFD) & FD_CLOEXEC);
+    TASK_ASSERT(vfile_pool(f) == runtime_files_pool(runtime_self()));
+    TASK_ASSERT(vfile_shares(f)->root);
+    TASK_ASSERT(vfile_close(f) == NULL);
+}
+ON_FRESH_GROUND(reads_what_is_there)
+
+static void body_a_file_outlives_its_vfs_and_its_name(struct ground *g)
+{
+    char data[16];
+    unsigned before = open_descriptors();
+    tree_file(&g->t, "root/f", "contents");
+    struct vfile *f = open_file(g, "/f");
+    struct vfile *again = vfile_ref(f);
+    g->t.vfs = vfs_free(g->t.vfs);
+    TASK_ASSERT(unlink(tree_path(&g->t, "root/f")) == 0);
+    (void)vfile_close(f);
+    TASK_ASSERT(pread(vfile_fd(again), data, sizeof(data), 0) == 8);
+    vfile_unref(again);
+    TASK_ASSERT(open_descriptors() == before);
+    TASK_ASSERT(vfile_close(NULL) == NULL);
+}
+ON_FRESH_GROUND(a_file_outlives_its_vfs_and_its_name)
+
+/* What the system itself says of reads without waiting is what the file says. */
+static void compare_with_system(void *arg)
+{
+    struct ground *g = arg;
+    char byte;
+    tree_serve(&g->t, NULL);
+    tree_file(&g->t, "root/f", "contents");
+    for (unsigned i = 0; i < 2; i++) { /* probed, then remembered */
+        struct vfile *f = open_file(g, "/f");
+        const struct iovec iov = {&byte, 1};
+        ssize_t n = preadv2(vfile_fd(f), &iov, 1, 0, RWF_NOWAIT);
+        bool works = n == 1 || (n < 0 && errno == EAGAIN);
+        TASK_ASSERT(vfile_reads_without_waiting(f) == (works || is_memory(g->t.base)));
+        (void)vfile_close(f);
+    }
+}
+
+static void knows_whether_reads_can_wait(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        struct ground g = {0};
+        if (access(places[i], W_OK) < 0)
+            continue;
+        tree_init_in(&g.t, places[i]);
+        run_deterministic(1, compare_with_system, &g);
+        tree_done(&g.t);
+    }
+}
+
+static void body_roots_on_one_device_share_its_part_of_the_pool(struct ground *g)
+{
+    struct vroot *other = NULL;
+    struct vfs *v = NULL;
+    tree_file(&g->t, "root/f", "");
+    tree_file(&g->t, "outside/f", "");
+    TASK_ASSERT(vroot_open(tree_path(&g->t, "outside"), VROOT_BENEATH, &other) == 0);
+    TASK_ASSERT(vfs_new(other, &g->t.rights, &g->t.policy, NULL,
+                        runtime_files_pool(runtime_self()), NULL, &v) == 0);
+    struct vfile *f = open_file(g, "/f"), *h = NULL;
+    TASK_ASSERT(WITH_PATH("/f", vfs_open(v, &path, &h)) == 0);
+    TASK_ASSERT(vfile_shares(f)->root == vfile_shares(h)->root);
+    (void)vfile_close(f);
+    (void)vfile_close(h);
+    (void)vfs_free(v);
+    vroot_unref(other);
+}
+ON_FRESH_GROUND(roots_on_one_device_share_its_part_of_the_pool)
+
+/* On pool threads, with names the kernel has not yet looked up. */
+static void open_and_close(void *arg)
+{
+    struct ground *g = arg;
+    char name[32];
+    tree_serve(&g->t, NULL);
+    for (unsigned i = 0; i < 20; i++) {
+        struct vfile *f = NULL;
+        (void)snprintf(name, sizeof(name), "root/f%u", i);
+        tree_file(&g->t, name, "x");
+        f = open_file(g, name + strlen("root"));
+        TASK_ASSERT(unlink(tree_path(&g->t, name)) == 0);
+        (void)vfile_close(f); /* the last of a removed file: in the pool */
+        TASK_ASSERT(WITH_PATH(name + strlen("root"), vfs_open(g->t.vfs, &path, &f)) == -ENOENT);
+    }
+    g->t.vfs = vfs_free(g->t.vfs);
+}
+
+static void opens_and_closes_on_pool_threads(void **state)
+{
+    (void)state;
+    struct ground g = {0};
+    unsigned before = open_descriptors();
+    tree_init(&g.t);
+    run_threaded(1, open_and_close, &g);
+    tree_done(&g.t);
+    assert_int_equal(open_descriptors(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_is_there),
+        cmocka_unit_test(a_file_outlives_its_vfs_and_its_name),
+        cmocka_unit_test(knows_whether_reads_can_wait),
+        cmocka_unit_test(roots_on_one_device_share_its_part_of_the_pool),
+        cmocka_unit_test(opens_and_closes_on_pool_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
