@@ -179,10 +179,18 @@ int ftp_cmd_epsv(struct ftp_session *s, const struct ftp_args *args)
 
 /* -- active -- */
 
+/* All zeros: lftp over IPv6 sends it, and means itself. */
+static bool is_any_host(const struct ftp_address *a)
+{
+    static const uint8_t any[sizeof(a->host)];
+    return memcmp(a->host, any, sizeof(any)) == 0;
+}
+
 /* The bounce attack (RFC 2577): a client that names a third host or a service's port. */
 static int prepare_active(struct ftp_session *s, const struct ftp_address *address)
 {
-    if (!is_host_of(address, &s->base.peer) || address->port < LOWEST_ACTIVE_PORT) {
+    if ((!is_host_of(address, &s->base.peer) && !is_any_host(address)) ||
+        address->port < LOWEST_ACTIVE_PORT) {
         struct log_record record;
         session_log_begin(&s->base, &record, LOG_WARNING, "bounce-refused");
         log_u64(&record, "port", address->port);

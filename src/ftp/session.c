@@ -88,7 +88,7 @@ static void log_end_of(const struct ftp_session *s, int result)
  * reset that eats the last reply. */
 static void end_session(struct ftp_session *s, int result)
 {
-    ftp_transfer_stop(s);
+    ftp_transfer_stop(s, result);
     task_shield_begin(clock_after(LINGER_US));
     if (say_last_words(s, result) == 0)
         (void)(stream_end(s->base.control, clock_after(LINGER_US)) < 0); /* closed either way */

@@ -221,11 +221,14 @@ int ftp_transfer_events(struct ftp_session *s)
     return r;
 }
 
-void ftp_transfer_stop(struct ftp_session *s)
+void ftp_transfer_stop(struct ftp_session *s, int why)
 {
     scope_leave(&s->children);
-    if (s->transfer != NULL)
-        forget_transfer(s);
+    if (s->transfer == NULL)
+        return;
+    if (s->transfer->result == -ECANCELED && why < 0)
+        s->transfer->result = why;
+    forget_transfer(s);
 }
 
 int ftp_cmd_abor(struct ftp_session *s, const struct ftp_args *args)

@@ -67,8 +67,9 @@ PARKS MUST_CHECK int ftp_transfer_start(struct ftp_session *, const struct ftp_t
  * which there is no transfer. 0, or what ends the session. */
 PARKS MUST_CHECK int ftp_transfer_events(struct ftp_session *);
 
-/* Cancels it and waits until it has left; its audit record says so. For the session's end. */
-PARKS void ftp_transfer_stop(struct ftp_session *);
+/* Cancels it, if there is one, and waits until it has left. For the session's end, whose reason
+ * is what the transfer's records tell. */
+PARKS void ftp_transfer_stop(struct ftp_session *, int why);
 
 /* The request that xfer/ gets: limits of session and account. */
 struct xfer_request ftp_transfer_request(struct ftp_transfer *);
