@@ -134,6 +134,8 @@ struct listener *listener_free(struct listener *l)
 {
     if (l == NULL)
         return NULL;
+    /* The descriptor is closed only after the loop's turn; the port must not wait for that. */
+    sys_shutdown(io_fd_number(l->fd), SHUT_RDWR);
     (void)io_fd_close(l->fd);
     sys_close(l->spare_fd);
     mem_free(l);
