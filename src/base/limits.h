@@ -21,7 +21,7 @@
 #define PASSWORD_MAX   512
 #define HASH_QUEUE_MAX 64 /* waiting password checks, then 421 */
 #define REMEMBERED_US  (300 * USEC_PER_S)
-#define REMEMBERED_MAX 4096 /* digests of right passwords */
+#define REMEMBERED_MAX 4096              /* digests of right passwords */
 #define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */
 #define BAN_US         (60 * USEC_PER_S) /* and then refused for so long */
 #define BANS_MAX       4096              /* hosts whose failures are remembered */
