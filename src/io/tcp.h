@@ -33,7 +33,8 @@ MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **r
 MUST_CHECK int tcp_set_nodelay(struct io_fd *);
 /* Urgent bytes stay in their place of the stream (telnet's synch). */
 MUST_CHECK int tcp_set_urgent_inline(struct io_fd *);
-/* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate. */
+/* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate: 16 to
+ * 512 KB, and no bound where the send buffer holds less than that time anyway (16 MB/s). */
 void tcp_refresh_lowat(struct io_fd *);
 
 /* -- for who moves bytes through the descriptor itself: tcp_stream.c and xfer/ -- */

@@ -222,6 +222,10 @@ void move_from_memory(struct move *m)
     unsigned i = 0;
     size_t skip = 0; /* written of piece i */
     while (left_of(m) > 0 && i < m->count) {
+        if (m->pieces[i].iov_len == 0) {
+            i++;
+            continue;
+        }
         int whole = skip == 0 ? whole_pieces(m, i) : 0;
         if (whole == 0) {
             size_t len = at_most(left_of(m), m->pieces[i].iov_len - skip);
