@@ -1,11 +1,14 @@
 /* STOR, STOU and APPE: the data connection into a file. What stood under the name stays until
  * the commit, and 226 is said only after it. */
 #include <errno.h>
+#include <sys/socket.h>
 
+#include "base/err.h"
 #include "ftp/handlers.h"
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/transfer.h"
+#include "task/sys.h"
 
 struct store {
     struct ftp_transfer transfer;
@@ -75,16 +78,45 @@ static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
     return ftp_say(s, 150, "FILE: %.*s", (int)name.len, (const char *)name.data);
 }
 
+/* Long enough for a machine that is busy to close the next connection, too. */
+#define LAST_LOOK_US (5 * USEC_PER_MS)
+
+/* In stream mode the end of the data connection is the end of the file (RFC 959 3.4.1), and the
+ * kernel closes the connections of a client that was killed as properly as any. Only the other
+ * connection tells, and it may be closed a moment later. So a file that stands there is
+ * replaced a moment later, too, unless all that ALLO announced has come; the session cancels us
+ * when its connection ends. */
+static int wait_for_bad_news(struct ftp_transfer *t)
+{
+    bool is_all = t->expect_bytes != 0 && t->moved.file_bytes >= t->expect_bytes;
+    if (is_all || t->session->is_quitting || !vupload_replaces(((struct store *)t)->upload))
+        return 0;
+    return task_sleep_until(clock_after(LAST_LOOK_US));
+}
+
 static int move(struct ftp_transfer *t, struct stream *data)
 {
     struct xfer_request request = ftp_transfer_request(t);
-    return xfer_receive(data, ((struct store *)t)->upload, &request, &t->moved);
+    int r = xfer_receive(data, ((struct store *)t)->upload, &request, &t->moved);
+    return r < 0 ? r : wait_for_bad_news(t);
+}
+
+static bool client_has_left(const struct ftp_session *s)
+{
+    const struct io_fd *control = stream_fd(s->base.control);
+    uint8_t byte;
+    if (control == NULL || s->is_quitting)
+        return false;
+    ssize_t n = sys_recv(io_fd_number(control), &byte, 1, MSG_PEEK);
+    return n <= 0 && n != -EAGAIN;
 }
 
 static int end_upload(struct ftp_transfer *t, int result)
 {
     struct vupload *upload = ((struct store *)t)->upload;
     uint64_t written_end = t->offset + t->moved.file_bytes;
+    if (result >= 0 && client_has_left(t->session))
+        result = -FERRY_ECLOSED;
     if (result < 0) {
         vupload_break(upload, written_end);
         return result;

@@ -14,6 +14,7 @@ static void body_a_new_file_appears_when_it_is_complete(struct ground *g)
     uint64_t at = 0;
     TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
     TASK_ASSERT(vupload_offset(u) == 0);
+    TASK_ASSERT(!vupload_replaces(u));
     TASK_ASSERT(upload_write(u, &at, "contents") == 0);
     TASK_ASSERT(!tree_has(&g->t, "root/f"));
     TASK_ASSERT(tree_count(&g->t, "root", VFS_TEMP_PREFIX) == 1);
@@ -40,6 +41,7 @@ static void body_replacing_keeps_mode_and_gives_the_old_bytes_back(struct ground
     struct vupload *u = NULL;
     uint64_t at = 0;
     TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
+    TASK_ASSERT(vupload_replaces(u));
     TASK_ASSERT(upload_write(u, &at, "new") == 0);
     TASK_ASSERT(used(g, 15, 1));
     TASK_ASSERT(tree_holds(&g->t, "root/f", "old contents"));
@@ -54,7 +56,9 @@ static void body_a_link_is_replaced_and_its_target_is_left(struct ground *g)
 {
     tree_file(&g->t, "root/target", "target");
     tree_link(&g->t, "target", "root/link");
+    TASK_ASSERT(quota_take(g->quota, 6, 2) == 0);
     TASK_ASSERT(store(&g->t, "/link", REPLACE, "new") == 0);
+    TASK_ASSERT(used(g, 9, 2));
     TASK_ASSERT(tree_holds(&g->t, "root/target", "target"));
     TASK_ASSERT(tree_holds(&g->t, "root/link", "new") && tree_size(&g->t, "root/link") == 3);
 }
