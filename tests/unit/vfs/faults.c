@@ -160,6 +160,126 @@ static void any_allocation_may_fail(void **state)
     run_deterministic(1, fail_each, &d);
 }
 
+/* -- one step at a time: what a single failure must not leave or lose -- */
+
+static bool ledger_is(struct quota *q, uint64_t bytes, uint64_t files)
+{
+    uint64_t used_bytes = 0, used_files = 0;
+    quota_used(q, &used_bytes, &used_files);
+    return used_bytes == bytes && used_files == files;
+}
+
+/* Begins with the n-th call failing; true: it was hit. */
+static bool begin_with_failure(struct dialogue *d, struct vupload_request request, uint64_t n,
+                               int *ret_result)
+{
+    struct vupload *u = NULL;
+    fault_arm(d->kind, n);
+    *ret_result = begin(&d->t, "/f", request, &u);
+    bool hit = fault_count(d->kind) >= n;
+    fault_arm(d->kind, 0);
+    if (*ret_result == 0)
+        vupload_break(u, 0);
+    return hit;
+}
+
+static void begin_fails(void *arg)
+{
+    struct dialogue *d = arg;
+    const struct vupload_request requests[] = {REPLACE, UNIQUE, APPENDED};
+    tree_init(&d->t);
+    TASK_ASSERT(quota_new(1000, 100, &d->quota) == 0);
+    tree_serve(&d->t, d->quota);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(requests); i++) {
+        int r = 0;
+        d->t.policy.atomic_upload = i % 2;
+        for (uint64_t n = 1; begin_with_failure(d, requests[i / 2], n, &r); n++) {
+            TASK_ASSERT(tree_count(&d->t, "root", "") == 2);
+            TASK_ASSERT(ledger_is(d->quota, 0, 0));
+            TASK_ASSERT(n < N_MAX);
+        }
+        TASK_ASSERT(r == 0);
+    }
+    quota_unref(d->quota);
+    tree_done(&d->t);
+}
+
+static void a_begin_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    struct dialogue d = {.kind = FAULT_SYSCALL};
+    run_deterministic(1, begin_fails, &d);
+    d.kind = FAULT_ALLOC;
+    run_deterministic(1, begin_fails, &d);
+}
+
+static void resuming_fails(void *arg)
+{
+    struct dialogue *d = arg;
+    int r = 0;
+    tree_init(&d->t);
+    TASK_ASSERT(quota_new(1000, 100, &d->quota) == 0);
+    tree_serve(&d->t, d->quota);
+    TASK_ASSERT(break_after(&d->t, "/f", REPLACE, "0123456789") == 0);
+    for (uint64_t n = 1; begin_with_failure(d, FROM(4), n, &r) && r < 0; n++) {
+        TASK_ASSERT(tree_count(&d->t, "root", VFS_PART_PREFIX) == 1);
+        TASK_ASSERT(tree_count(&d->t, "root", "") == 3);
+        TASK_ASSERT(ledger_is(d->quota, 10, 0));
+    }
+    TASK_ASSERT(r == 0);
+    quota_unref(d->quota);
+    tree_done(&d->t);
+}
+
+static void a_partial_survives_a_resume_that_fails(void **state)
+{
+    (void)state;
+    struct dialogue d = {.kind = FAULT_SYSCALL};
+    run_deterministic(1, resuming_fails, &d);
+}
+
+/* For how many n a failed commit keeps what was written. */
+static unsigned commits_kept(struct dialogue *d)
+{
+    unsigned kept = 0;
+    for (uint64_t n = 1; n < N_MAX; n++) {
+        struct vupload *u = NULL;
+        uint64_t at = 0;
+        TASK_ASSERT(begin(&d->t, "/f", REPLACE, &u) == 0);
+        TASK_ASSERT(upload_write(u, &at, "contents") == 0);
+        fault_arm(FAULT_SYSCALL, n);
+        int r = vupload_commit(u, at);
+        bool hit = fault_count(FAULT_SYSCALL) >= n;
+        fault_arm(FAULT_SYSCALL, 0);
+        unsigned now = tree_count(&d->t, "root", VFS_PART_PREFIX);
+        TASK_ASSERT(r < 0 || tree_holds(&d->t, "root/f", "contents"));
+        TASK_ASSERT(r < 0 || now == 0);
+        kept += now;
+        r = WITH_PATH("/f", vfs_unlink(d->t.vfs, &path)); /* the file or the partial */
+        if (!hit)
+            break;
+    }
+    return kept;
+}
+
+static void compare_commits(void *arg)
+{
+    struct dialogue *d = arg;
+    tree_init(&d->t);
+    tree_serve(&d->t, NULL);
+    unsigned kept = commits_kept(d);
+    d->t.policy.sync = VFS_SYNC_FILE;
+    TASK_ASSERT(kept > 0 && commits_kept(d) == kept); /* none for the fsync */
+    tree_done(&d->t);
+}
+
+static void what_could_not_be_synced_is_not_kept(void **state)
+{
+    (void)state;
+    struct dialogue d = {.kind = FAULT_SYSCALL};
+    run_deterministic(1, compare_commits, &d);
+}
+
 int main(void)
 {
 #ifndef FERRY_FAULTS
@@ -168,6 +288,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_system_call_may_fail),
         cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(a_begin_that_fails_leaves_nothing),
+        cmocka_unit_test(a_partial_survives_a_resume_that_fails),
+        cmocka_unit_test(what_could_not_be_synced_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,26 @@ static void compare_with_system(void *arg)
     }
 }
 
+/* A file system that is neither memory nor knows the flag. */
+static void compare_with_proc(void *arg)
+{
+    struct ground *g = arg;
+    struct vroot *root = NULL;
+    struct vfs *v = NULL;
+    struct vfile *f = NULL;
+    char byte;
+    const struct iovec iov = {&byte, 1};
+    TASK_ASSERT(vroot_open("/proc/self", VROOT_BENEATH, &root) == 0);
+    TASK_ASSERT(vfs_new(root, &g->t.rights, &g->t.policy, NULL,
+                        runtime_files_pool(runtime_self()), NULL, &v) == 0);
+    TASK_ASSERT(WITH_PATH("/status", vfs_open(v, &path, &f)) == 0);
+    if (preadv2(vfile_fd(f), &iov, 1, 0, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
+        TASK_ASSERT(!vfile_reads_without_waiting(f));
+    (void)vfile_close(f);
+    (void)vfs_free(v);
+    vroot_unref(root);
+}
+
 static void knows_whether_reads_can_wait(void **state)
 {
     (void)state;
@@ -88,6 +108,7 @@ static void knows_whether_reads_can_wait(void **state)
             continue;
         tree_init_in(&g.t, places[i]);
         run_deterministic(1, compare_with_system, &g);
+        run_deterministic(1, compare_with_proc, &g);
         tree_done(&g.t);
     }
 }

@@ -51,10 +51,13 @@ static void nothing_and_zero_are_unlimited(void **state)
     quota_unref(q);
 }
 
+static pthread_barrier_t start;
+
 static void *take_all(void *arg)
 {
     uintptr_t taken = 0;
-    for (int i = 0; i < 5000; i++)
+    (void)pthread_barrier_wait(&start);
+    for (int i = 0; i < 50000; i++)
         taken += quota_take(arg, 3, 1) == 0;
     return (void *)taken;
 }
@@ -65,7 +68,8 @@ static void threads_never_pass_the_limit_together(void **state)
     struct quota *q = NULL;
     pthread_t threads[3];
     uintptr_t taken = 0;
-    assert_int_equal(quota_new(20000, 0, &q), 0);
+    assert_int_equal(quota_new(300000, 0, &q), 0);
+    assert_int_equal(pthread_barrier_init(&start, NULL, 3), 0);
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, take_all, q), 0);
     for (int i = 0; i < 3; i++) {
@@ -73,8 +77,8 @@ static void threads_never_pass_the_limit_together(void **state)
         assert_int_equal(pthread_join(threads[i], &result), 0);
         taken += (uintptr_t)result;
     }
-    assert_int_equal(taken, 20000 / 3);
-    expect_used(q, 3 * (20000 / 3), 20000 / 3);
+    assert_int_equal(taken, 300000 / 3);
+    expect_used(q, 3 * (300000 / 3), 300000 / 3);
     quota_unref(q);
 }
 

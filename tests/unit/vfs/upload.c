@@ -394,6 +394,24 @@ static void body_a_file_that_comes_meanwhile_needs_the_right_to_overwrite(struct
 }
 ON_FRESH_GROUND(a_file_that_comes_meanwhile_needs_the_right_to_overwrite)
 
+static void body_a_file_that_comes_meanwhile_is_replaced_and_counted_once(struct ground *g)
+{
+    struct vupload *u = NULL;
+    uint64_t at = 0;
+    TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
+    TASK_ASSERT(!vupload_replaces(u));
+    TASK_ASSERT(upload_write(u, &at, "second") == 0);
+    TASK_ASSERT(store(&g->t, "/f", REPLACE, "first") == 0);
+    TASK_ASSERT(used(g, 11, 2));
+    TASK_ASSERT(vupload_commit(u, at) == 0);
+    TASK_ASSERT(tree_holds(&g->t, "root/f", "second"));
+    TASK_ASSERT(used(g, 6, 1));
+    TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
+    TASK_ASSERT(vupload_replaces(u));
+    vupload_break(u, 0);
+}
+ON_FRESH_GROUND(a_file_that_comes_meanwhile_is_replaced_and_counted_once)
+
 /* -- rights -- */
 
 struct right_row {
@@ -570,6 +588,7 @@ int main(void)
         cmocka_unit_test(a_name_that_becomes_a_directory_fails_the_commit),
         cmocka_unit_test(a_replaced_file_that_goes_meanwhile_is_counted_as_new),
         cmocka_unit_test(a_file_that_comes_meanwhile_needs_the_right_to_overwrite),
+        cmocka_unit_test(a_file_that_comes_meanwhile_is_replaced_and_counted_once),
         cmocka_unit_test(each_kind_asks_for_its_right),
         cmocka_unit_test(a_cancelled_task_leaves_no_temporary_file),
         cmocka_unit_test(a_cancelled_commit_is_a_break),
