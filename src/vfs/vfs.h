@@ -10,7 +10,12 @@
  * A vfs belongs to one session on one worker. A vfile and an upload keep what they need alive.
  * Errors: -ENOENT, -EACCES, -ENOTDIR, -EISDIR, -EEXIST, -ENOTEMPTY, -ENOSPC, -EROFS ... as the
  * system says; -EXDEV: the path leaves the root (a link); -FERRY_ENOTREG: FIFO, socket or
- * device; -FERRY_EQUOTA; -ECANCELED, -EBUSY (pool queue full).
+ * device; -FERRY_EQUOTA; -ECANCELED, -EBUSY (pool queue full, or the path kept moving).
+ *
+ * Links are followed within the root by stat, open, list, chmod, set_mtime and by uploads that
+ * continue a file; a new upload, rename, unlink, rmdir and mkdir act on the link itself.
+ * Quota counts every name as a file, directories too, and gives a file's bytes back with its
+ * last name; a kept partial counts in bytes alone.
  */
 #pragma once
 #include <stdbool.h>
@@ -125,7 +130,7 @@ struct vupload_request {
     enum vupload_kind kind;
     uint64_t offset;       /* RESUME only; beyond the size: -EINVAL */
     bool take_partial;     /* APPEND only: the client was told the partial's size */
-    uint64_t expect_bytes; /* ALLO; 0: unknown. Over quota or free space: refused now */
+    uint64_t expect_bytes; /* ALLO: size at the end, 0: unknown. Over quota or free space: now */
 };
 
 PARKS MUST_CHECK int vfs_upload_begin(struct vfs *, const struct vpath *,
@@ -139,8 +144,10 @@ bool vupload_replaces(const struct vupload *);
 MUST_CHECK int vupload_reserve(struct vupload *, uint64_t end_offset);
 /* Both end the upload and free it, and are meant for a shield. commit: [fsync] close, rename,
  * [fsync of the directory]; 0 means stored, on failure nothing of the old file is lost.
- * `written_end`: the offset after the last byte. break: the partial is kept or removed; what
- * stood under the name stays. */
+ * `written_end`: the offset after the last byte. break: the partial is kept (if no file stands
+ * under the name) or removed; what stood under the name stays, unless it was written in place.
+ * Where the task is cancelled, or the pool too full, outside a shield, a commit is a break that
+ * the pool does later. */
 PARKS MUST_CHECK int vupload_commit(struct vupload *, uint64_t written_end);
 PARKS void vupload_break(struct vupload *, uint64_t written_end);
 
