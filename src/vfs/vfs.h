@@ -130,7 +130,7 @@ struct vupload_request {
     enum vupload_kind kind;
     uint64_t offset;       /* RESUME only; beyond the size: -EINVAL */
     bool take_partial;     /* APPEND only: the client was told the partial's size */
-    uint64_t expect_bytes; /* ALLO: size at the end, 0: unknown. Over quota or free space: now */
+    uint64_t expect_bytes; /* ALLO: size at the end; 0: unknown. Too many: refused now */
 };
 
 PARKS MUST_CHECK int vfs_upload_begin(struct vfs *, const struct vpath *,
