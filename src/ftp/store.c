@@ -1,14 +1,13 @@
 /* STOR, STOU and APPE: the data connection into a file. What stood under the name stays until
  * the commit, and 226 is said only after it. */
 #include <errno.h>
-#include <sys/socket.h>
 
 #include "base/err.h"
 #include "ftp/handlers.h"
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/transfer.h"
-#include "task/sys.h"
+#include "io/tcp.h"
 
 struct store {
     struct ftp_transfer transfer;
@@ -78,37 +77,50 @@ static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
     return ftp_say(s, 150, "FILE: %.*s", (int)name.len, (const char *)name.data);
 }
 
-/* Long enough for a machine that is busy to close the next connection, too. */
-#define LAST_LOOK_US (5 * USEC_PER_MS)
-
 /* In stream mode the end of the data connection is the end of the file (RFC 959 3.4.1), and the
- * kernel closes the connections of a client that was killed as properly as any. Only the other
- * connection tells, and it may be closed a moment later. So a file that stands there is
- * replaced a moment later, too, unless all that ALLO announced has come; the session cancels us
- * when its connection ends. */
-static int wait_for_bad_news(struct ftp_transfer *t)
+ * kernel closes the connections of a client that was killed as properly as any. Only its
+ * control connection tells, which may be closed a moment later. So the commit comes a moment
+ * later, too, and the session, whose connection ends, cancels it.
+ *
+ * A small file that ends with its last byte came by one write of a client that went on to its
+ * next call, so it is not held up; nor is one of which all came that ALLO announced. A new file
+ * costs at most a sixteenth of its time; where a good one would be lost, the look is long
+ * enough for a busy machine. */
+#define LAST_LOOK_US    (5 * USEC_PER_MS)
+#define LAST_LOOK_SHARE 16
+#define TIMER_STEP_US   USEC_PER_MS
+#define ONE_WRITE_BYTES (64 * 1024)
+
+static bool came_in_one_go(const struct ftp_transfer *t)
+{
+    usec_t moved_at = t->progress.moved_at;
+    usec_t pause_us = moved_at != 0 ? clock_now() - moved_at : t->moved.seconds_us;
+    return t->moved.file_bytes <= ONE_WRITE_BYTES && pause_us < TIMER_STEP_US;
+}
+
+static usec_t last_look_us(struct ftp_transfer *t)
 {
     bool is_all = t->expect_bytes != 0 && t->moved.file_bytes >= t->expect_bytes;
-    if (is_all || t->session->is_quitting || !vupload_replaces(((struct store *)t)->upload))
+    if (is_all || came_in_one_go(t) || t->session->is_quitting)
         return 0;
-    return task_sleep_until(clock_after(LAST_LOOK_US));
+    usec_t us = t->moved.seconds_us / LAST_LOOK_SHARE;
+    if (us > LAST_LOOK_US || vupload_replaces(((struct store *)t)->upload))
+        return LAST_LOOK_US;
+    return us < TIMER_STEP_US ? 0 : us;
 }
 
 static int move(struct ftp_transfer *t, struct stream *data)
 {
     struct xfer_request request = ftp_transfer_request(t);
     int r = xfer_receive(data, ((struct store *)t)->upload, &request, &t->moved);
-    return r < 0 ? r : wait_for_bad_news(t);
+    usec_t look_us = r == 0 ? last_look_us(t) : 0;
+    return look_us != 0 ? task_sleep_until(clock_after(look_us)) : r;
 }
 
+/* Also while the session does not read, because a command waits for our end. */
 static bool client_has_left(const struct ftp_session *s)
 {
-    const struct io_fd *control = stream_fd(s->base.control);
-    uint8_t byte;
-    if (control == NULL || s->is_quitting)
-        return false;
-    ssize_t n = sys_recv(io_fd_number(control), &byte, 1, MSG_PEEK);
-    return n <= 0 && n != -EAGAIN;
+    return !s->is_quitting && tcp_has_ended(stream_fd(s->base.control));
 }
 
 static int end_upload(struct ftp_transfer *t, int result)

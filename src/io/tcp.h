@@ -31,6 +31,9 @@ PARKS MUST_CHECK int tcp_connect(const struct addr *to, const struct addr *from,
 /* A stream over a connected socket; takes the io_fd on success and on failure. */
 MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **ret);
 MUST_CHECK int tcp_set_nodelay(struct io_fd *);
+/* All that the peer sent was read, and no more will come: it closed, or the connection is gone.
+ */
+bool tcp_has_ended(const struct io_fd *);
 /* Urgent bytes stay in their place of the stream (telnet's synch). */
 MUST_CHECK int tcp_set_urgent_inline(struct io_fd *);
 /* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate: 16 to

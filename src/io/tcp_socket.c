@@ -38,6 +38,13 @@ int tcp_set_nodelay(struct io_fd *f)
     return sys_setsockopt(io_fd_number(f), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
+bool tcp_has_ended(const struct io_fd *f)
+{
+    uint8_t first;
+    ssize_t n = sys_recv(io_fd_number(f), &first, 1, MSG_PEEK);
+    return n <= 0 && n != -EAGAIN;
+}
+
 int tcp_set_urgent_inline(struct io_fd *f)
 {
     int on = 1;

@@ -286,6 +286,30 @@ static void what_is_unsent_is_bounded(void **state)
     run_deterministic(1, settings, NULL);
 }
 
+static void end_behind_a_byte(void *arg)
+{
+    struct tcp_pair p;
+    char byte;
+    (void)arg;
+    tcp_pair_open(&p, STALL_US);
+    const struct io_fd *f = stream_fd(p.server);
+    TASK_ASSERT(!tcp_has_ended(f));
+    TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("x")) == 0);
+    TASK_ASSERT(stream_end(p.client, 0) == 0);
+    TASK_ASSERT(stream_wait(p.server, NULL, USEC_NEVER) == 0);
+    TASK_ASSERT(!tcp_has_ended(f));
+    TASK_ASSERT(stream_read(p.server, &byte, 1) == 1);
+    TASK_ASSERT(stream_wait(p.server, NULL, USEC_NEVER) == 0);
+    TASK_ASSERT(tcp_has_ended(f));
+    tcp_pair_close(&p);
+}
+
+static void a_connection_has_ended_once_all_of_it_was_read(void **state)
+{
+    (void)state;
+    run_deterministic(1, end_behind_a_byte, NULL);
+}
+
 static void causes_of_a_lost_connection_read_as_closed(void **state)
 {
     (void)state;
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_lingering_end_does_not_eat_what_was_sent_last),
         cmocka_unit_test(a_wait_ends_by_bytes_or_event_and_not_by_a_guess),
         cmocka_unit_test(what_is_unsent_is_bounded),
+        cmocka_unit_test(a_connection_has_ended_once_all_of_it_was_read),
         cmocka_unit_test(causes_of_a_lost_connection_read_as_closed),
 #ifdef FERRY_FAULTS
         cmocka_unit_test(no_failed_call_leaks),
