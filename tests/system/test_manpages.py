@@ -1,0 +1,67 @@
+"""The man pages and the programs' own help name the same options, commands and keys."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from conftest import BIN, require
+
+MAN = pathlib.Path(__file__).resolve().parents[2] / "docs" / "man"
+
+
+def help_text(*command):
+    done = subprocess.run([str(BIN / command[0]), *command[1:], "--help"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and done.stderr == ""
+    return done.stdout
+
+
+def options_of_help(text):
+    """Options that begin a line of the list; usage lines do not count."""
+    return set(re.findall(r"^\s+--([a-z][a-z-]*)", text, re.M))
+
+
+def options_of_page(name):
+    return set(re.findall(r"^\.It Fl -([a-z][a-z-]*)", (MAN / name).read_text(), re.M))
+
+
+def test_ferryd_s_page_names_the_options_of_its_help():
+    assert options_of_page("ferryd.8") == options_of_help(help_text("ferryd"))
+
+
+def test_ferryd_s_synopsis_names_no_other_option():
+    page = (MAN / "ferryd.8").read_text()
+    assert set(re.findall(r"Fl -([a-z][a-z-]*)", page)) == options_of_page("ferryd.8")
+
+
+def test_ferry_s_page_names_the_options_of_its_help():
+    overview = help_text("ferry")
+    commands = re.findall(r"^  ([a-z]+) ", overview, re.M)
+    named = set(re.findall(r"--([a-z]+)", overview))
+    for command in commands:
+        named |= options_of_help(help_text("ferry", command))
+    assert options_of_page("ferry.1") == named
+
+
+def test_ferry_s_page_names_the_commands_of_its_help():
+    commands = set(re.findall(r"^  ([a-z]+) ", help_text("ferry"), re.M))
+    page = set(re.findall(r"^\.It Cm ([a-z]+)", (MAN / "ferry.1").read_text(), re.M))
+    assert commands and page == commands
+
+
+def test_the_configuration_s_page_names_every_key_of_the_parser():
+    source = (MAN.parents[1] / "src" / "server" / "config.c").read_text()
+    keys = set(re.findall(r'\b(?:TEXT|CHECKED|LIST|NUMBER|FLAG)\("(\w+)"', source))
+    page = (MAN / "ferryd.conf.5").read_text()
+    named = set()
+    for line in re.findall(r"^\.It Ic (.*)$", page, re.M):
+        named |= set(re.findall(r"\b[a-z_]+\b", line.split(" No = ")[0]))
+    assert keys and named == keys
+
+
+@pytest.mark.parametrize("page", ["ferryd.8", "ferry.1", "ferryd.conf.5"])
+def test_pages_are_correct_mdoc(page):
+    require("mandoc")
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(MAN / page)], capture_output=True, text=True)
+    assert done.stdout == ""
