@@ -207,18 +207,6 @@ static void close_all(struct launch *l)
     journal_close();
 }
 
-static void init_parts(struct server *server)
-{
-    list_init(&server->asks);
-    for (unsigned i = 0; i < WORKERS_MAX; i++) {
-        struct worker_part *part = &server->parts[i];
-        part->server = server;
-        event_init(&part->stop);
-        scope_init(&part->accepting);
-        scope_init(&part->sessions);
-    }
-}
-
 int launch(struct settings *settings, const char *notify_socket, struct refusal *why)
 {
     struct launch *l = mem_new(sizeof(*l));
@@ -227,7 +215,8 @@ int launch(struct settings *settings, const char *notify_socket, struct refusal 
     l->state = (struct state_dir){-1, -1};
     l->server.settings = settings;
     l->server.control_fd = l->server.signal_fd = l->server.notify_fd = -1;
-    init_parts(&l->server);
+    list_init(&l->server.asks);
+    worker_parts_init(&l->server);
 
     unsigned descriptors = privileges_raise_descriptors();
     int r = open_all(l, why);

@@ -26,6 +26,8 @@ struct acceptor { /* a listener of one worker */
 
 struct worker_part {
     struct server *server;
+    struct event go; /* quotas are counted: accept */
+    struct worker_message go_message;
     struct event stop;
     enum stop_how how;
     struct scope accepting, sessions;
@@ -51,6 +53,9 @@ struct server {
     struct list asks;                                    /* control.c's, of worker 0 */
     struct worker_part parts[WORKERS_MAX];
 };
+
+/* Before the runtime runs. */
+void worker_parts_init(struct server *);
 
 /* A worker's main task (arg: struct server *): accepts and serves until it is told to stop,
  * then drains. Worker 0 also watches signals and the control socket. */

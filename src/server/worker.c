@@ -9,6 +9,7 @@
 #include "server/control.h"
 #include "server/journal.h"
 #include "server/notify.h"
+#include "server/quota_count.h"
 #include "server/server.h"
 #include "task/sys.h"
 
@@ -173,11 +174,53 @@ static void signals_main(void *arg)
     (void)io_fd_close(f);
 }
 
+/* -- a worker's life -- */
+
+static void on_go_message(struct worker_message *message)
+{
+    event_set(&LIST_ENTRY(message, struct worker_part, go_message)->go);
+}
+
+/* Accepting begins everywhere when worker 0 knows what quotas are used up: connections wait in
+ * the sockets meanwhile. A stop may come first. */
+static void get_ready(void *arg)
+{
+    struct server *server = arg;
+    if (quota_count_is_needed(server))
+        quota_count_all(server);
+    for (unsigned i = 0; i < runtime_workers(server->runtime); i++) {
+        server->parts[i].go_message.fn = on_go_message;
+        worker_post(runtime_worker(server->runtime, i), &server->parts[i].go_message);
+    }
+    banner_ready(stdout);
+    notify_send(server->notify_fd, "READY=1");
+}
+
+static void accept_when_ready(void *arg)
+{
+    struct worker_part *part = arg;
+    if (event_wait(&part->go, USEC_NEVER) == 0)
+        start_accepting(part->server, part, worker_index(worker_self()));
+}
+
 static void start_duties(struct server *server, struct scope *duties)
 {
     if (scope_start(duties, "signals", TASK_NORMAL, signals_main, server, NULL) < 0 ||
-        scope_start(duties, "control", TASK_NORMAL, control_main, server, NULL) < 0)
-        log_event(LOG_ERROR, "no_control", "reason", "no memory for the tasks of worker 0");
+        scope_start(duties, "control", TASK_NORMAL, control_main, server, NULL) < 0 ||
+        scope_start(duties, "start", TASK_NORMAL, get_ready, server, NULL) < 0)
+        log_event(LOG_ERROR, "cannot_serve", "reason", "no memory for the tasks of worker 0");
+}
+
+void worker_parts_init(struct server *server)
+{
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        struct worker_part *part = &server->parts[i];
+        part->server = server;
+        event_init(&part->go);
+        event_init(&part->stop);
+        scope_init(&part->accepting);
+        scope_init(&part->sessions);
+    }
 }
 
 void worker_main(void *arg)
@@ -189,11 +232,8 @@ void worker_main(void *arg)
     scope_init(&duties);
     if (index == 0)
         start_duties(server, &duties);
-    start_accepting(server, part, index);
-    if (index == 0) {
-        banner_ready(stdout);
-        notify_send(server->notify_fd, "READY=1");
-    }
+    if (scope_start(&part->accepting, "ready", TASK_NORMAL, accept_when_ready, part, NULL) < 0)
+        log_event(LOG_ERROR, "worker_cannot_listen", "reason", "no memory for a task");
     (void)!event_wait(&part->stop, USEC_NEVER);
     scope_leave(&part->accepting);
     drain(part);

@@ -39,12 +39,7 @@ static int setup(void **state)
     server.settings = &settings;
     server.notify_fd = -1;
     list_init(&server.asks);
-    for (unsigned i = 0; i < WORKERS; i++) {
-        server.parts[i].server = &server;
-        event_init(&server.parts[i].stop);
-        scope_init(&server.parts[i].accepting);
-        scope_init(&server.parts[i].sessions);
-    }
+    worker_parts_init(&server);
     if (pipe2(signals, O_CLOEXEC | O_NONBLOCK) < 0 ||
         runtime_new(&threads, &server.runtime) < 0)
         return -1;
