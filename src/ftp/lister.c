@@ -8,9 +8,10 @@
 #include "ftp/wire/glob.h"
 #include "ftp/wire/reply.h"
 
-#define BATCH_BYTES     (16 * 1024)
-#define BATCH_CAP       (4 * BATCH_BYTES) /* a batch and the longest line */
-#define GLOB_LEVELS_MAX 4 /* components with wildcards; each holds a directory */
+#define BATCH_BYTES      (16 * 1024)
+#define BATCH_CAP        (4 * BATCH_BYTES) /* a batch and the longest line */
+#define GLOB_SPARE_STEPS 8 /* what a plain pattern costs beyond one look at each byte */
+#define GLOB_LEVELS_MAX  4 /* components with wildcards; each holds a directory */
 
 /* -- lines -- */
 
@@ -165,6 +166,16 @@ static int expand_entry(struct ftp_lister *l, const struct ventry *entry, struct
     return r;
 }
 
+/* Reading a directory once costs each of its names a look whatever the pattern, so that much is
+ * free, or "*.jpg" would end early in a large directory. Patterns that try again and again, and
+ * those that read directory after directory, pay from the budget. */
+static void refund_steps(struct ftp_lister *l, uint64_t steps)
+{
+    l->glob_steps += steps;
+    if (l->glob_steps > FTP_GLOB_STEPS_MAX)
+        l->glob_steps = FTP_GLOB_STEPS_MAX;
+}
+
 /* Matches one component in the prefix's directory. rest: the components behind it; no data:
  * none. */
 static int expand_in_directory(struct ftp_lister *l, struct bytes component, struct bytes rest,
@@ -183,8 +194,10 @@ static int expand_in_directory(struct ftp_lister *l, struct bytes component, str
     int count = 0;
     while (r >= 0 && (count = vdir_next(dir, &entries)) > 0) {
         for (int i = 0; i < count && r >= 0; i++) {
-            r = ftp_glob_match(component, bytes_of(entries[i].name, entries[i].name_len),
-                               &l->glob_steps);
+            struct bytes name = bytes_of(entries[i].name, entries[i].name_len);
+            if (level == 0)
+                refund_steps(l, name.len + GLOB_SPARE_STEPS);
+            r = ftp_glob_match(component, name, &l->glob_steps);
             if (r > 0)
                 r = expand_entry(l, &entries[i], rest, level);
         }
