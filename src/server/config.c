@@ -64,7 +64,7 @@ static cfg_opt_t listen_keys[] = {
 };
 
 static cfg_opt_t account_keys[] = {
-    TEXT("hash"),
+    CHECKED("hash", config_value_hash),
     TEXT("password_file"),
     TEXT("root"),
     LIST("rights", config_value_right),

@@ -168,6 +168,7 @@ static int confine(struct launch *l, struct refusal *why)
     log_u64(&record, "uid", l->identity.uid);
     log_u64(&record, "landlock", landlock < 0 ? 0 : (uint64_t)landlock);
     log_text(&record, "seccomp", sandbox_has_seccomp() ? "on" : "off in a sanitizer build");
+    log_text(&record, "core", privileges_leave_core() ? "on in a debug build" : "off");
     log_end(&record);
     return 0;
 }

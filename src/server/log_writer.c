@@ -146,8 +146,10 @@ int log_writer_new(int fd, enum log_format format, size_t ring_bytes, log_reopen
 
 int log_writer_start(struct log_writer *w)
 {
+    w->is_started = true; /* before the thread can look */
     int r = pthread_create(&w->thread, NULL, run, w);
-    w->is_started = r == 0;
+    if (r != 0)
+        w->is_started = false;
     return -r;
 }
 

@@ -119,6 +119,15 @@ static int drop_capabilities(void)
     return 0;
 }
 
+bool privileges_leave_core(void)
+{
+#ifdef NDEBUG
+    return false;
+#else
+    return true;
+#endif
+}
+
 int privileges_drop(const struct identity *who)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -130,11 +139,7 @@ int privileges_drop(const struct identity *who)
         r = drop_capabilities();
     if (r < 0)
         return r;
-        /* Becoming another user has cleared it: a debug build wants its core back. */
-#ifdef NDEBUG
-    const unsigned long dumpable = 0;
-#else
-    const unsigned long dumpable = 1;
-#endif
-    return prctl(PR_SET_DUMPABLE, dumpable, 0, 0, 0) < 0 ? -errno : 0;
+    /* Becoming another user has cleared it: a debug build wants its core back. */
+    return prctl(PR_SET_DUMPABLE, (unsigned long)privileges_leave_core(), 0, 0, 0) < 0 ? -errno
+                                                                                       : 0;
 }

@@ -33,3 +33,4 @@ unsigned privileges_descriptors_for(unsigned sessions, unsigned listening_socket
  * capability in any set, bounding set included. A release build cannot be traced or dumped
  * after it. On failure the process must end. */
 MUST_CHECK int privileges_drop(const struct identity *);
+bool privileges_leave_core(void); /* true in a debug build */

@@ -153,8 +153,12 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"listen \"ftp\" {\n}\n", 2, "has no address"},
         {"\nlog {\n format = xml\n}\n", 3, "'xml' is neither text nor json"},
         {"account \"anna\" {\n root = \"/\"\n}\n", 3, "either hash or password_file"},
-        {"account \"a/b\" {\n hash = \"x\"\n}\n", 3, "cannot be the name"},
-        {"account \"a\" {\n hash = \"x\"\n}\naccount \"a\" {\n hash = \"y\"\n}\n", 4, "a"},
+        {"account \"anna\" {\n hash = \"secret\"\n}\n", 2, "no method"},
+        {"account \"anna\" {\n hash = \"!\"\n}\n", 2, "no method"},
+        {"account \"a/b\" {\n password_file = \"/dev/null\"\n}\n", 3, "cannot be the name"},
+        {"account \"a\" {\n password_file = \"/dev/null\"\n}\naccount \"a\" {\n password_file "
+         "= \"x\"\n}\n",
+         4, "a"},
         {"account \"a\" {\n password_file = \"/nonexistent/p\"\n}\n", 3, "/nonexistent/p"},
         {"state = \"x\n", 2, ""},
         /* DESIGN's, not built */
