@@ -18,8 +18,7 @@ static struct {
     int directory;            /* of the file of audit records */
     const char *name;         /* its name there */
     char *path;
-    int fd;
-} journal = {.directory = -1, .fd = -1};
+} journal = {.directory = -1};
 
 static void put_log(const char *line, size_t len)
 {
@@ -70,14 +69,15 @@ static int open_audit(const struct settings *s, const struct identity *who)
     journal.directory = open_directory();
     if (journal.directory < 0)
         return journal.directory;
-    journal.fd = open_transfers();
-    if (journal.fd < 0)
-        return journal.fd;
-    int r = who->changes ? sys_fchownat(journal.fd, "", who->uid, who->gid, AT_EMPTY_PATH) : 0;
-    if (r < 0)
+    int fd = open_transfers();
+    if (fd < 0)
+        return fd;
+    int r = who->changes ? sys_fchownat(fd, "", who->uid, who->gid, AT_EMPTY_PATH) : 0;
+    if (r < 0) {
+        sys_close(fd);
         return r;
-    return log_writer_new(journal.fd, LOG_JSON, LOG_RING_BYTES, reopen_transfers, NULL,
-                          &journal.audit);
+    }
+    return log_writer_new(fd, LOG_JSON, LOG_RING_BYTES, reopen_transfers, NULL, &journal.audit);
 }
 
 int journal_open(const struct settings *s, const struct identity *who, struct refusal *why)
@@ -120,7 +120,6 @@ void journal_close(void)
     journal.log = log_writer_free(journal.log, PATIENCE_US);
     mem_free(journal.path);
     journal.path = NULL;
-    sys_fd_close(&journal.fd);
     sys_fd_close(&journal.directory);
 }
 

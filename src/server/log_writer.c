@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "task/sys.h"
@@ -18,7 +19,6 @@ struct log_writer {
     bool is_orphaned; /* nobody waits for the thread: it frees this */
     enum log_format format;
     int fd;
-    bool owns_fd; /* it came from reopen */
     log_reopen_fn *reopen;
     void *reopen_arg;
     uint64_t lost, lost_told;
@@ -71,6 +71,12 @@ static void tell_lost(struct log_writer *w)
     w->lost_told = w->lost;
 }
 
+static void close_fd(int fd)
+{
+    if (fd != STDERR_FILENO)
+        sys_close(fd);
+}
+
 /* The lock is released meanwhile: opening may take its time. */
 static void turn(struct log_writer *w)
 {
@@ -78,18 +84,15 @@ static void turn(struct log_writer *w)
     pthread_mutex_unlock(&w->lock);
     int fd = w->reopen(w->reopen_arg);
     if (fd >= 0) {
-        if (w->owns_fd)
-            sys_close(w->fd);
+        close_fd(w->fd);
         w->fd = fd;
-        w->owns_fd = true;
     }
     pthread_mutex_lock(&w->lock);
 }
 
 static void release(struct log_writer *w)
 {
-    if (w->owns_fd)
-        sys_close(w->fd);
+    close_fd(w->fd);
     pthread_cond_destroy(&w->work);
     pthread_mutex_destroy(&w->lock);
     mem_free(w->ring);
@@ -130,6 +133,7 @@ int log_writer_new(int fd, enum log_format format, size_t ring_bytes, log_reopen
     if (w == NULL || ring == NULL) {
         mem_free(w);
         mem_free(ring);
+        close_fd(fd);
         return -ENOMEM;
     }
     pthread_mutex_init(&w->lock, NULL);

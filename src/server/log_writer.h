@@ -20,7 +20,8 @@ struct log_writer;
  */
 typedef int log_reopen_fn(void *arg);
 
-/* Borrows fd. format: of its own records, about losses. reopen may be NULL. */
+/* Takes fd, also on failure; standard error stays open. format: of its own records, about
+ * losses. reopen may be NULL. */
 MUST_CHECK int log_writer_new(int fd, enum log_format format, size_t ring_bytes,
                               log_reopen_fn *reopen, void *arg, struct log_writer **ret);
 MUST_CHECK int log_writer_start(struct log_writer *); /* the thread; after the sandbox */

@@ -29,8 +29,15 @@ static int teardown(void **state)
 {
     (void)state;
     close(ends[0]);
-    close(ends[1]);
     return 0;
+}
+
+/* Takes the pipe's end. */
+static struct log_writer *writer(log_reopen_fn *reopen, void *arg)
+{
+    struct log_writer *w = NULL;
+    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, reopen, arg, &w), 0);
+    return w;
 }
 
 /* Until the other end is closed, or len bytes. */
@@ -50,8 +57,7 @@ static size_t read_text(int fd, size_t len)
 static void before_the_thread_lines_are_written_at_once(void **state)
 {
     (void)state;
-    struct log_writer *w;
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, NULL, NULL, &w), 0);
+    struct log_writer *w = writer(NULL, NULL);
     log_writer_put(w, LINE, LINE_LEN);
     assert_int_equal(read_text(ends[0], LINE_LEN), LINE_LEN);
     assert_string_equal(text, LINE);
@@ -61,8 +67,7 @@ static void before_the_thread_lines_are_written_at_once(void **state)
 static void lines_come_out_whole_and_in_order(void **state)
 {
     (void)state;
-    struct log_writer *w;
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, NULL, NULL, &w), 0);
+    struct log_writer *w = writer(NULL, NULL);
     assert_int_equal(log_writer_start(w), 0);
     /* more than the ring, so that it wraps; read as fast as it comes */
     for (unsigned i = 0; i < 1000; i++) {
@@ -79,8 +84,7 @@ static void lines_come_out_whole_and_in_order(void **state)
 static void what_was_put_is_written_before_the_end(void **state)
 {
     (void)state;
-    struct log_writer *w;
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, NULL, NULL, &w), 0);
+    struct log_writer *w = writer(NULL, NULL);
     assert_int_equal(log_writer_start(w), 0);
     for (unsigned i = 0; i < 20; i++)
         log_writer_put(w, LINE, LINE_LEN);
@@ -91,9 +95,8 @@ static void what_was_put_is_written_before_the_end(void **state)
 static void a_stuck_pipe_costs_records_not_time_and_the_loss_is_told(void **state)
 {
     (void)state;
-    struct log_writer *w;
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, NULL, NULL, &w), 0);
+    struct log_writer *w = writer(NULL, NULL);
     assert_int_equal(log_writer_start(w), 0);
     unsigned put = 0;
     while (log_writer_lost(w) == 0 && put < 100000) {
@@ -123,14 +126,13 @@ static void a_stuck_pipe_costs_records_not_time_and_the_loss_is_told(void **stat
 static void a_pipe_that_stays_stuck_does_not_hold_the_end(void **state)
 {
     (void)state;
-    struct log_writer *w;
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, NULL, NULL, &w), 0);
+    struct log_writer *w = writer(NULL, NULL);
     assert_int_equal(log_writer_start(w), 0);
     while (log_writer_lost(w) == 0)
         log_writer_put(w, LINE, LINE_LEN);
     assert_null(log_writer_free(w, 10 * USEC_PER_MS));
-    /* the thread that was left behind ends with the pipe, and frees what it has */
+    /* the thread that was left behind ends when the pipe does, and frees what it has */
 }
 
 static int hand_over(void *arg)
@@ -146,8 +148,7 @@ static void after_a_turn_lines_go_to_the_new_file(void **state)
     int second[2];
     assert_int_equal(pipe2(second, O_CLOEXEC), 0);
     int next = second[1];
-    struct log_writer *w;
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, hand_over, &next, &w), 0);
+    struct log_writer *w = writer(hand_over, &next);
     assert_int_equal(log_writer_start(w), 0);
     log_writer_put(w, "old\n", 4);
     assert_int_equal(read_text(ends[0], 4), 4);
@@ -156,7 +157,8 @@ static void after_a_turn_lines_go_to_the_new_file(void **state)
     log_writer_put(w, "any\n", 4);
     assert_null(log_writer_free(w, PATIENCE));
     assert_int_equal(next, -1);
-    assert_int_equal(fcntl(second[1], F_GETFD), -1); /* closed by its owner */
+    assert_int_equal(fcntl(ends[1], F_GETFD), -1); /* each closed by the writer */
+    assert_int_equal(fcntl(second[1], F_GETFD), -1);
     close(second[0]);
 }
 
@@ -170,8 +172,7 @@ static int cannot(void *arg)
 static void a_file_that_cannot_be_opened_again_leaves_the_old_one(void **state)
 {
     (void)state;
-    struct log_writer *w;
-    assert_int_equal(log_writer_new(ends[1], LOG_TEXT, RING, cannot, &ends[1], &w), 0);
+    struct log_writer *w = writer(cannot, &ends[1]);
     assert_int_equal(log_writer_start(w), 0);
     log_writer_turn(w);
     assert_int_equal(read_text(ends[0], 1), 1); /* it was tried */
