@@ -118,11 +118,6 @@ int io_fd_number(const struct io_fd *f)
     return f->number;
 }
 
-bool io_fd_is_ready(const struct io_fd *f, enum io_dir dir)
-{
-    return f->side[dir].ready;
-}
-
 unsigned io_fd_edges(const struct io_fd *f, enum io_dir dir)
 {
     return f->side[dir].edges;

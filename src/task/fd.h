@@ -40,7 +40,6 @@ struct io_fd *io_fd_ref(struct io_fd *);
 void io_fd_unref(struct io_fd *);
 
 int io_fd_number(const struct io_fd *);
-bool io_fd_is_ready(const struct io_fd *, enum io_dir);
 unsigned io_fd_edges(const struct io_fd *, enum io_dir);
 void io_fd_not_ready(struct io_fd *, enum io_dir, unsigned edges); /* no-op if edges is old */
 

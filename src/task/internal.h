@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/limits.h"
 #include "task/context.h"
 #include "task/fd.h"
 #include "task/runtime.h"
@@ -60,17 +61,17 @@ struct worker {
 
     uint64_t shuffle; /* state of the deterministic shuffle; 0: none */
     struct worker_stats stats;
-    char *alternate_stack;
-    bool main_returned;
 };
 
 struct runtime {
     struct runtime_settings settings;
     unsigned worker_count;
-    struct worker *workers[8];
+    struct worker *workers[WORKERS_MAX];
     struct pool *files, *hashes;
     task_fn *main_task;
     void *main_arg;
+    pthread_mutex_t start_lock;
+    bool all_started; /* under start_lock */
     _Atomic unsigned mains_running;
     _Atomic int start_failure; /* of a worker's main task */
     void (*on_lag)(const char *task_name, usec_t us);

@@ -4,9 +4,9 @@
  * referenced descriptors, buffers, a copy of the path, its result. It gets no pointer into a
  * task's stack.
  *
- *     struct stat_job { struct job job; struct vroot *root; char path[]; int result; struct
- * stat st; }; r = job_run(pool, &j->job, &shares);      // parks if (r < 0) return r; // the
- * job is gone, or will go by itself
+ *     struct stat_job { struct job job; struct vroot *root; int result; struct stat st; };
+ *     r = job_run(pool, &j->job, &shares, deadline);    parks
+ *     if (r < 0) return r;                              the job is gone, or goes by itself
  *     ... read j->result ...; j->job.free(&j->job);
  *
  * Cancel detaches: the task leaves with -ECANCELED at once and the job is freed (job.free, on

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "task/internal.h"
@@ -32,6 +33,7 @@ int runtime_new(const struct runtime_settings *settings, struct runtime **ret)
     if (!rt)
         return -ENOMEM;
     rt->settings = *settings;
+    (void)pthread_mutex_init(&rt->start_lock, NULL);
     (void)pthread_mutex_init(&rt->depth_lock, NULL);
     unsigned files = settings->pool_threads ? settings->pool_threads : FILES_THREADS;
     unsigned hashes = settings->hash_threads ? settings->hash_threads : cores();
@@ -68,6 +70,7 @@ struct runtime *runtime_free(struct runtime *rt)
         clock_set_fake(NULL);
     if (runtime_for_debugger == rt)
         runtime_for_debugger = NULL;
+    (void)pthread_mutex_destroy(&rt->start_lock);
     (void)pthread_mutex_destroy(&rt->depth_lock);
     mem_free(rt);
     return NULL;
@@ -75,19 +78,23 @@ struct runtime *runtime_free(struct runtime *rt)
 
 /* -- running -- */
 
-static void main_entry(void *arg)
+static void main_ended(struct runtime *rt)
 {
-    struct runtime *rt = arg;
-    rt->main_task(rt->main_arg);
     if (atomic_fetch_sub(&rt->mains_running, 1) == 1) {
         for (unsigned i = 0; i < rt->worker_count; i++)
             worker_poke(rt->workers[i]);
     }
 }
 
-static void *worker_thread(void *arg)
+static void main_entry(void *arg)
 {
-    struct worker *w = arg;
+    struct runtime *rt = arg;
+    rt->main_task(rt->main_arg);
+    main_ended(rt);
+}
+
+static void serve(struct worker *w)
+{
     worker_current = w;
     context_init_thread(&w->loop_context);
     char *alternate = NULL;
@@ -98,13 +105,41 @@ static void *worker_thread(void *arg)
     int r = scope_start(&mains, "main", TASK_NORMAL, main_entry, w->runtime, NULL);
     if (r < 0) {
         atomic_store(&w->runtime->start_failure, r);
-        (void)atomic_fetch_sub(&w->runtime->mains_running, 1);
+        main_ended(w->runtime);
     }
     worker_loop(w);
     stack_pool_done(&w->stacks); /* on its own thread: sanitizers keep books by thread */
     crash_thread_done(alternate);
     worker_current = NULL;
+}
+
+static void *worker_thread(void *arg)
+{
+    struct worker *w = arg;
+    (void)pthread_mutex_lock(&w->runtime->start_lock);
+    bool all_started = w->runtime->all_started;
+    (void)pthread_mutex_unlock(&w->runtime->start_lock);
+    if (all_started)
+        serve(w);
     return NULL;
+}
+
+/* All workers or none: listening sockets are opened for each, and what the kernel gives to one
+ * that does not exist would wait for ever. They begin when the last has its thread. Returns how
+ * many have one, worker 0 with the caller's among them. */
+static unsigned start_workers(struct runtime *rt)
+{
+    unsigned started = 1;
+    (void)pthread_mutex_lock(&rt->start_lock);
+    for (; started < rt->worker_count; started++) {
+        struct worker *w = rt->workers[started];
+        if (fault_hits(FAULT_SYSCALL) ||
+            pthread_create(&w->thread, NULL, worker_thread, w) != 0)
+            break;
+    }
+    rt->all_started = started == rt->worker_count;
+    (void)pthread_mutex_unlock(&rt->start_lock);
+    return started;
 }
 
 int runtime_run(struct runtime *rt, task_fn *main_task, void *arg)
@@ -117,23 +152,12 @@ int runtime_run(struct runtime *rt, task_fn *main_task, void *arg)
     if (r < 0)
         return r;
     atomic_store(&rt->mains_running, rt->worker_count);
-    unsigned started = 1;
-    for (; started < rt->worker_count; started++) {
-        struct worker *w = rt->workers[started];
-        if (pthread_create(&w->thread, NULL, worker_thread, w) != 0)
-            break;
-    }
-    if (started < rt->worker_count) {
-        /* fewer workers than asked for: serve with those there are */
-        (void)atomic_fetch_sub(&rt->mains_running, rt->worker_count - started);
-        for (unsigned i = started; i < rt->worker_count; i++)
-            rt->workers[i] = worker_free(rt->workers[i]);
-        rt->worker_count = started;
-    }
-    (void)worker_thread(rt->workers[0]);
+    unsigned started = start_workers(rt);
+    if (rt->all_started)
+        serve(rt->workers[0]);
     for (unsigned i = 1; i < started; i++)
         (void)pthread_join(rt->workers[i]->thread, NULL);
-    return atomic_load(&rt->start_failure);
+    return rt->all_started ? atomic_load(&rt->start_failure) : -EAGAIN;
 }
 
 /* -- who is where -- */

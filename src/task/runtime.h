@@ -26,6 +26,8 @@ struct runtime_settings {
 };
 
 MUST_CHECK int runtime_new(const struct runtime_settings *, struct runtime **ret);
+/* -EAGAIN: a thread could not be started, and nothing was run. -ENOMEM, -EAGAIN: a worker had
+ * no stack for its main task. */
 MUST_CHECK int runtime_run(struct runtime *, task_fn *main_task, void *arg);
 struct runtime *runtime_free(struct runtime *); /* not while it runs; NULL is fine */
 
@@ -74,5 +76,3 @@ unsigned runtime_stack_depths(struct runtime *, const struct stack_depth **ret);
 /* Blocks all signals in the caller and installs the crash handler (task/crash.c), which names
  * the task and says "stack overflow" for a guard. Call first in main(). */
 MUST_CHECK int runtime_signals_setup(void);
-/* On the calling thread: an alternate stack for that handler. Threads of the runtime have one.
- */

@@ -43,11 +43,6 @@ ssize_t sys_write(int fd, const void *data, size_t len)
     return SYS(write(fd, data, len));
 }
 
-ssize_t sys_pread(int fd, void *data, size_t len, off_t off)
-{
-    return SYS(pread(fd, data, len, off));
-}
-
 ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off)
 {
     return SYS(pwrite(fd, data, len, off));
@@ -66,11 +61,6 @@ ssize_t sys_pwritev(int fd, const struct iovec *iov, int count, off_t off)
 ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len)
 {
     return SYS(sendfile(out_fd, in_fd, off, len));
-}
-
-ssize_t sys_writev(int fd, const struct iovec *iov, int count)
-{
-    return SYS(writev(fd, iov, count));
 }
 
 void sys_close(int fd)
@@ -125,11 +115,6 @@ int sys_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 int sys_getsockname(int fd, struct sockaddr *addr, socklen_t *len)
 {
     return (int)SYS(getsockname(fd, addr, len));
-}
-
-int sys_getpeername(int fd, struct sockaddr *addr, socklen_t *len)
-{
-    return (int)SYS(getpeername(fd, addr, len));
 }
 
 ssize_t sys_recv(int fd, void *data, size_t len, int flags)

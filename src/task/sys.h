@@ -1,8 +1,8 @@
 /* The door to system calls: every result is a count or -errno, never errno; EINTR is retried;
  * each call is a point where a test can make the n-th call fail (base/fault.h).
  *
- * Used by task/, io/, vfs/ and xfer/; nothing above them calls the system. Wrappers are added
- * here as they are needed, one line each, in the same form.
+ * Used by task/, io/, vfs/, xfer/ and the programs; no protocol calls the system. Wrappers are
+ * added here as they are needed, one line each, in the same form.
  */
 #pragma once
 #include <dirent.h>
@@ -20,12 +20,10 @@
 /* descriptors */
 MUST_CHECK ssize_t sys_read(int fd, void *data, size_t len);
 MUST_CHECK ssize_t sys_write(int fd, const void *data, size_t len);
-MUST_CHECK ssize_t sys_pread(int fd, void *data, size_t len, off_t off);
 MUST_CHECK ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off);
 MUST_CHECK ssize_t sys_preadv2(int fd, const struct iovec *, int count, off_t off, int flags);
 MUST_CHECK ssize_t sys_pwritev(int fd, const struct iovec *, int count, off_t off);
 MUST_CHECK ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len);
-MUST_CHECK ssize_t sys_writev(int fd, const struct iovec *, int count);
 void sys_close(int fd);     /* -1 is fine; no fault point: a close is never retried */
 void sys_fd_close(int *fd); /* closes and sets -1 */
 
@@ -38,7 +36,6 @@ MUST_CHECK int sys_connect(int fd, const struct sockaddr *, socklen_t);
 MUST_CHECK int sys_setsockopt(int fd, int level, int name, const void *, socklen_t);
 MUST_CHECK int sys_getsockopt(int fd, int level, int name, void *, socklen_t *);
 MUST_CHECK int sys_getsockname(int fd, struct sockaddr *, socklen_t *);
-MUST_CHECK int sys_getpeername(int fd, struct sockaddr *, socklen_t *);
 MUST_CHECK ssize_t sys_recv(int fd, void *data, size_t len, int flags);
 MUST_CHECK ssize_t sys_send(int fd, const void *data, size_t len,
                             int flags); /* MSG_NOSIGNAL added */
