@@ -7,7 +7,7 @@
 
 struct quota;
 
-/* 0: unlimited. Starts at what `used` says (the caller counts the tree, or starts at zero). */
+/* 0: unlimited. Starts empty: who counts what a tree already holds takes it. */
 MUST_CHECK int quota_new(uint64_t max_bytes, uint64_t max_files, struct quota **ret);
 struct quota *quota_ref(struct quota *);
 void quota_unref(struct quota *); /* NULL is fine */

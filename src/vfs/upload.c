@@ -21,7 +21,6 @@ static void drop_upload(struct op *op)
     sys_close(u->made_fd);
     vfile_unref(u->file);
     vpath_done(&u->path);
-    (void)pthread_mutex_destroy(&u->lock);
 }
 
 static void free_upload(struct job *j)
@@ -54,7 +53,6 @@ int vfs_upload_begin(struct vfs *v, const struct vpath *path,
     u->policy = *v->policy;
     u->allowed = vfs_rights_at(v, path);
     u->dir = u->made_fd = -1;
-    (void)pthread_mutex_init(&u->lock, NULL);
     u->file = vfile_new(v->root, v->pool, &v->shares);
     r = u->file ? vpath_copy(path, &u->path) : -ENOMEM;
     if (r < 0) {
@@ -90,16 +88,11 @@ bool vupload_replaces(const struct vupload *u)
 
 int vupload_reserve(struct vupload *u, uint64_t end_offset)
 {
-    int r = 0;
-    (void)pthread_mutex_lock(&u->lock);
-    if (u->is_ended) {
-        r = -ECANCELED;
-    } else if (end_offset > u->counted) {
-        r = quota_take(u->op.quota, end_offset - u->counted, 0);
-        if (r == 0)
-            u->counted = end_offset;
-    }
-    (void)pthread_mutex_unlock(&u->lock);
+    if (end_offset <= u->counted)
+        return 0;
+    int r = quota_take(u->op.quota, end_offset - u->counted, 0);
+    if (r == 0)
+        u->counted = end_offset;
     return r;
 }
 

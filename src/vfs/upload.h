@@ -5,8 +5,6 @@
  * runs once more, as broken, in the pool. Ending it therefore needs no memory.
  */
 #pragma once
-#include <pthread.h>
-
 #include "base/limits.h"
 #include "vfs/file.h"
 #include "vfs/partial.h"
@@ -34,11 +32,7 @@ struct vupload {
     bool took_file; /* of the quota: a new name */
 
     uint64_t written_end;
-
-    /* a transfer's job reserves while the task may already break */
-    pthread_mutex_t lock;
     uint64_t counted; /* bytes of this file in the ledger */
-    bool is_ended;    /* nothing more is counted */
 };
 
 /* Acts of the operation, on a pool thread. */
@@ -46,8 +40,7 @@ MUST_CHECK int upload_act_begin(struct op *);
 MUST_CHECK int upload_act_commit(struct op *);
 MUST_CHECK int upload_act_break(struct op *);
 
-/* Stops the counting, removes what begin made; what was written is kept if it can be resumed.
- */
+/* Removes what begin made; what was written is kept if it can be resumed. */
 void upload_undo(struct vupload *, bool keeps);
 
 /* Tries with leaf, leaf.1, leaf.2, ... until the result is not -EEXIST. */

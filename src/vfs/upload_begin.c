@@ -250,6 +250,7 @@ static int open_partial(struct vupload *u, const struct plan *p)
     if (fd < 0)
         return fd;
     vfile_opened(u->file, fd, &st, false);
+    u->counted = (uint64_t)st.st_size; /* it may be another than was looked at */
     return p->offset > (uint64_t)st.st_size ? -EINVAL : 0;
 }
 

@@ -7,13 +7,6 @@
 
 #define PLACE_TRIES 4 /* the name comes or goes between a look and the rename */
 
-static void stop_counting(struct vupload *u)
-{
-    (void)pthread_mutex_lock(&u->lock);
-    u->is_ended = true;
-    (void)pthread_mutex_unlock(&u->lock);
-}
-
 /* The file ends with this size (0 also when it is gone); what was reserved beyond goes back. */
 static void settle(struct vupload *u, uint64_t size)
 {
@@ -110,7 +103,6 @@ static void close_file(struct vupload *u)
 
 void upload_undo(struct vupload *u, bool keeps)
 {
-    stop_counting(u);
     if (u->temp[0])
         undo_temp(u, keeps);
     else
@@ -142,11 +134,13 @@ static int finish_contents(struct vupload *u)
     return 0;
 }
 
-/* Counts the name as a new file, unless begin did and nobody gave it back. */
+/* Counts the name as a new file, unless begin did. Whoever removed the file that begin made
+ * gave it back. */
 static int claim_name(struct vupload *u)
 {
     if (u->took_file && !u->made_leaf)
         return 0;
+    u->made_leaf = false;
     u->took_file = quota_take(u->op.quota, 0, 1) == 0;
     return u->took_file ? 0 : -FERRY_EQUOTA;
 }
@@ -220,7 +214,6 @@ int upload_act_commit(struct op *op)
 {
     struct vupload *u = (struct vupload *)op;
     bool syncs = u->policy.sync == VFS_SYNC_FILE, keeps = u->policy.keep_partial;
-    stop_counting(u);
     int r = finish_contents(u);
     if (r == 0 && syncs) {
         r = sys_fsync(vfile_fd(u->file));

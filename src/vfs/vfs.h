@@ -140,7 +140,8 @@ uint64_t vupload_offset(const struct vupload *);          /* where the first byt
 const struct vpath *vupload_path(const struct vupload *); /* final name (STOU tells it) */
 /* Whether the commit puts a new file in the place of one that stood there at the start. */
 bool vupload_replaces(const struct vupload *);
-/* Takes quota for the next bytes before they are written; thread-safe (move jobs call it). */
+/* Takes quota for the next bytes before they are written. By the upload's task: a job may
+ * outlive the upload. */
 MUST_CHECK int vupload_reserve(struct vupload *, uint64_t end_offset);
 /* Both end the upload and free it, and are meant for a shield. commit: [fsync] close, rename,
  * [fsync of the directory]; 0 means stored, on failure nothing of the old file is lost.

@@ -1,3 +1,4 @@
+#include "base/fault.h"
 #include "check.h"
 #include "ground.h"
 
@@ -380,6 +381,22 @@ static void body_a_replaced_file_that_goes_meanwhile_is_counted_as_new(struct gr
 }
 ON_FRESH_GROUND(a_replaced_file_that_goes_meanwhile_is_counted_as_new)
 
+static void body_a_unique_name_that_goes_is_not_counted_when_the_commit_fails(struct ground *g)
+{
+    struct vupload *u = NULL;
+    uint64_t at = 0;
+    TASK_ASSERT(begin(&g->t, "/f", UNIQUE, &u) == 0);
+    TASK_ASSERT(upload_write(u, &at, "new") == 0);
+    TASK_ASSERT(WITH_PATH("/f", vfs_unlink(g->t.vfs, &path)) == 0);
+    TASK_ASSERT(used(g, 3, 0));
+    fault_arm(FAULT_SYSCALL, 3); /* the size, the name, and the rename */
+    TASK_ASSERT(vupload_commit(u, at) == -EIO);
+    fault_arm(FAULT_SYSCALL, 0);
+    TASK_ASSERT(partials(g) == 1);
+    TASK_ASSERT(used(g, 3, 0));
+}
+ON_FRESH_GROUND(a_unique_name_that_goes_is_not_counted_when_the_commit_fails)
+
 static void body_a_file_that_comes_meanwhile_needs_the_right_to_overwrite(struct ground *g)
 {
     struct vupload *u = NULL;
@@ -587,6 +604,7 @@ int main(void)
         cmocka_unit_test(the_number_of_files_is_bounded_and_replacing_is_not),
         cmocka_unit_test(a_name_that_becomes_a_directory_fails_the_commit),
         cmocka_unit_test(a_replaced_file_that_goes_meanwhile_is_counted_as_new),
+        cmocka_unit_test(a_unique_name_that_goes_is_not_counted_when_the_commit_fails),
         cmocka_unit_test(a_file_that_comes_meanwhile_needs_the_right_to_overwrite),
         cmocka_unit_test(a_file_that_comes_meanwhile_is_replaced_and_counted_once),
         cmocka_unit_test(each_kind_asks_for_its_right),
