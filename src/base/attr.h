@@ -4,7 +4,6 @@
 /* The result can be a failure; ignoring it on purpose is written as (void). */
 #define MUST_CHECK              __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
-#define AUTO(done)              __attribute__((cleanup(done)))
 #define ARRAY_LEN(a)            (sizeof(a) / sizeof((a)[0]))
 
 /* A function that may park the calling task: every lock and invariant is released across it.

@@ -12,9 +12,8 @@ typedef uint64_t usec_t;
 #define USEC_PER_MS UINT64_C(1000)
 #define USEC_PER_S  UINT64_C(1000000)
 
-usec_t clock_now(void);        /* monotonic */
-int64_t clock_wall_us(void);   /* since 1970, UTC */
-usec_t clock_thread_cpu(void); /* CPU time of the calling thread */
+usec_t clock_now(void);      /* monotonic */
+int64_t clock_wall_us(void); /* since 1970, UTC */
 
 /* now + us, or USEC_NEVER when us is 0 (0 as a setting means "no limit") or on overflow. */
 usec_t clock_after(usec_t us);

@@ -4,11 +4,6 @@
 
 #define DEL 0x7f
 
-char text_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 char text_upper(char c)
 {
     return c >= 'a' && c <= 'z' ? (char)(c - ('a' - 'A')) : c;
@@ -127,17 +122,6 @@ size_t text_utf8_len(struct bytes s)
     return 0;
 }
 
-bool text_is_utf8(struct bytes s)
-{
-    while (s.len != 0) {
-        size_t len = text_utf8_len(s);
-        if (len == 0)
-            return false;
-        s = bytes_skip(s, len);
-    }
-    return true;
-}
-
 static size_t put_u_escape(char *dst, unsigned code)
 {
     static const char hex[] = "0123456789abcdef";
@@ -169,21 +153,4 @@ size_t text_json_char(struct bytes s, char dst[TEXT_JSON_CHAR_MAX], size_t *ret_
         return put_u_escape(dst, c);
     memcpy(dst, s.data, len);
     return len;
-}
-
-int text_json_escape(struct buf *b, struct bytes s)
-{
-    size_t start = b->len;
-    while (s.len != 0) {
-        char escaped[TEXT_JSON_CHAR_MAX];
-        size_t used;
-        size_t len = text_json_char(s, escaped, &used);
-        int r = buf_append(b, escaped, len);
-        if (r != 0) {
-            b->len = start;
-            return r;
-        }
-        s = bytes_skip(s, used);
-    }
-    return 0;
 }

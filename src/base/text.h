@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "base/attr.h"
-#include "base/buf.h"
+#include "base/bytes.h"
 
 /* Whole of s is digits of the base (8 or 10), at least one, value <= max; else -EINVAL,
  * -ERANGE. */
@@ -21,21 +21,15 @@ size_t text_copy(char *dst, size_t cap, struct bytes s);
 size_t text_copy_printable(char *dst, size_t cap, struct bytes s);
 
 bool text_has_control(struct bytes s);
-bool text_is_utf8(struct bytes s);
 
 /* Length of the UTF-8 character (RFC 3629) that s begins with, 1 to 4; 0: it begins with none.
  */
 size_t text_utf8_len(struct bytes s);
 
-/* Appends s to a JSON string body (RFC 8259 section 7): quotes, backslash and controls (also
- * DEL and U+0080 to U+009F) escaped; bytes that are not UTF-8 become U+FFFD. On failure nothing
- * is appended. */
-MUST_CHECK int text_json_escape(struct buf *, struct bytes s);
-
-/* The same for the one character that s (not empty) begins with, for those who have no buf.
- * Returns the length written to dst. */
+/* The character that s (not empty) begins with as it stands in a JSON string (RFC 8259 section
+ * 7): quotes, backslash and controls (also DEL and U+0080 to U+009F) escaped; a byte that is
+ * not UTF-8 becomes U+FFFD. Returns the length written to dst. */
 #define TEXT_JSON_CHAR_MAX 6
 size_t text_json_char(struct bytes s, char dst[TEXT_JSON_CHAR_MAX], size_t *ret_used);
 
-char text_lower(char c);
 char text_upper(char c);

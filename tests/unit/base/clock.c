@@ -28,16 +28,6 @@ static void the_wall_clock_is_of_this_century(void **state)
     assert_true(clock_wall_us() < INT64_C(4102444800000000)); /* 2100 */
 }
 
-static void work_uses_cpu_time(void **state)
-{
-    (void)state;
-    usec_t start = clock_thread_cpu();
-    usec_t used = 0;
-    for (unsigned i = 0; i < 10000000 && used == 0; i++)
-        used = clock_thread_cpu() - start;
-    assert_true(used > 0);
-}
-
 static void a_fake_clock_is_obeyed(void **state)
 {
     (void)state;
@@ -69,7 +59,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clock_never_goes_back),
         cmocka_unit_test(the_wall_clock_is_of_this_century),
-        cmocka_unit_test(work_uses_cpu_time),
         cmocka_unit_test_teardown(a_fake_clock_is_obeyed, use_real_clock),
         cmocka_unit_test_teardown(no_limit_and_overflow_are_never, use_real_clock),
     };

@@ -177,12 +177,20 @@ static bool is_text_line(const char *s)
     return strcmp(s, "\n") == 0;
 }
 
+static bool is_utf8(struct bytes s)
+{
+    size_t len = 1;
+    for (; s.len != 0 && len != 0; s = bytes_skip(s, len))
+        len = text_utf8_len(s);
+    return len != 0;
+}
+
 static bool is_whole(enum log_format format, struct bytes line)
 {
     static char copy[LOG_LINE_MAX + 1];
     assert_true(line.len <= LOG_LINE_MAX);
     text_copy(copy, sizeof(copy), line);
-    return text_is_utf8(line) && strlen(copy) == line.len &&
+    return is_utf8(line) && strlen(copy) == line.len &&
            (format == LOG_JSON ? is_json_line(copy) : is_text_line(copy));
 }
 
