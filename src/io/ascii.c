@@ -39,10 +39,8 @@ struct sink {
 
 static int sink_send(struct sink *k)
 {
-    if (k->filled == 0) {
-        room_drop(&k->room);
-        return 0;
-    }
+    if (k->filled == 0)
+        return 0; /* and no room is open */
     int r = stream_send(k->below, &k->room, k->filled);
     k->filled = 0;
     return r;
@@ -130,7 +128,6 @@ static int encode_pieces(struct ascii_stream *a, const struct iovec *pieces, uns
     }
     if (r == 0)
         r = sink_send(&k);
-    room_drop(&k.room);
     return r;
 }
 
@@ -281,7 +278,10 @@ static int ascii_end(struct stream *s, usec_t deadline)
 
 static int ascii_wait(struct stream *s, struct event *event, usec_t deadline)
 {
-    return stream_wait(ascii_of(s)->below, event, deadline);
+    struct ascii_stream *a = ascii_of(s);
+    if (a->held != NOTHING || a->below_ended) /* a read would not wait */
+        return event != NULL && event->is_set;
+    return stream_wait(a->below, event, deadline);
 }
 
 static void ascii_info(const struct stream *s, struct stream_info *ret)

@@ -16,7 +16,6 @@ MUST_CHECK int tcp_listen(struct addr *addr, int backlog, int *ret_fd);
 
 MUST_CHECK int listener_new(int fd, struct listener **ret); /* takes fd */
 struct listener *listener_free(struct listener *);          /* NULL is fine */
-struct io_fd *listener_fd(const struct listener *);
 
 /* Next connection: non-blocking, TCP_NODELAY not yet set. On EMFILE, ENFILE, ENOBUFS and ENOMEM
  * a spare descriptor accepts one connection, sends it `refusal` (may be empty) and closes it,

@@ -142,11 +142,6 @@ struct listener *listener_free(struct listener *l)
     return NULL;
 }
 
-struct io_fd *listener_fd(const struct listener *l)
-{
-    return l->fd;
-}
-
 static int accept_one(const struct listener *l, struct addr *ret_peer)
 {
     socklen_t len = sizeof(ret_peer->u);

@@ -150,13 +150,18 @@ void move_sendfile(struct move *m)
     } while (goes_on(m, until));
 }
 
-/* `stops` is looked at before each write: who reads `moved` after setting it knows that at most
- * one more write begins, at that place. */
+/* Looked at before each write: who reads `moved` after setting `stops` knows that at most one
+ * more write begins, at that place. */
+static bool was_left(struct move *m)
+{
+    return atomic_load(&m->stops) && !fail(m, -ECANCELED);
+}
+
 static bool write_all(struct move *m, const uint8_t *data, size_t len)
 {
     while (len > 0) {
-        if (atomic_load(&m->stops))
-            return fail(m, -ECANCELED);
+        if (was_left(m))
+            return false;
         ssize_t n = sys_pwrite(vfile_fd(m->file), data, len, position(m));
         if (n <= 0)
             return fail(m, n < 0 ? (int)n : -EIO); /* a file that takes nothing is broken */
@@ -226,6 +231,8 @@ void move_from_memory(struct move *m)
             i++;
             continue;
         }
+        if (was_left(m))
+            return;
         int whole = skip == 0 ? whole_pieces(m, i) : 0;
         if (whole == 0) {
             size_t len = at_most(left_of(m), m->pieces[i].iov_len - skip);

@@ -10,7 +10,7 @@ enum xfer_direction { XFER_SEND, XFER_RECEIVE };
 struct xfer_facts {
     enum xfer_direction direction;
     bool stream_has_fd; /* the kernel may move the bytes itself; a filter never has one */
-    bool file_reads_without_waiting;
+    bool file_reads_without_waiting; /* sending */
     bool has_pool;
     bool is_small;         /* sending: at most XFER_SMALL_BYTES */
     bool sendfile_refused; /* this file system knows no sendfile */

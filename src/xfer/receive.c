@@ -149,7 +149,6 @@ int xfer_receive(struct stream *stream, struct vupload *u, const struct xfer_req
         const struct xfer_facts facts = {
             .direction = XFER_RECEIVE,
             .stream_has_fd = t.fd != NULL,
-            .file_reads_without_waiting = vfile_reads_without_waiting(file),
             .has_pool = vfile_pool(file) != NULL,
         };
         t.path = xfer_plan(&facts);

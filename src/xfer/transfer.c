@@ -24,16 +24,20 @@ int transfer_init(struct transfer *t, struct vfile *file, struct stream *stream,
         .fd = stream_fd(stream),
         .offset = request->offset,
         .left = request->length,
-        .stream_before = bytes_of_stream(stream),
         .started_at = clock_now(),
     };
+    if (t->fd == NULL)
+        t->stream_before = bytes_of_stream(stream);
     return move_new(file, t->fd, &t->move);
 }
 
+/* Over a plain connection both counts are one, whoever moved the bytes; anything else turns
+ * them into others and knows how many. */
 static void note_progress(struct transfer *t)
 {
     struct xfer_progress *p = t->request->progress;
-    t->result->wire_bytes = t->past_stream + bytes_of_stream(t->stream) - t->stream_before;
+    t->result->wire_bytes =
+        t->fd != NULL ? t->result->file_bytes : bytes_of_stream(t->stream) - t->stream_before;
     if (p == NULL)
         return;
     atomic_store_explicit(&p->file_bytes, t->result->file_bytes, memory_order_relaxed);
@@ -46,12 +50,6 @@ void transfer_done(struct transfer *t)
     t->result->seconds_us = clock_now() - t->started_at;
     move_leave(t->move);
     t->move = NULL;
-}
-
-static bool is_past_stream(enum xfer_path path)
-{
-    return path == XFER_PATH_SENDFILE_POOL || path == XFER_PATH_SENDFILE_INLINE ||
-           path == XFER_PATH_SOCKET_POOL || path == XFER_PATH_SOCKET_INLINE;
 }
 
 struct pool *transfer_pool(const struct transfer *t)
@@ -101,8 +99,6 @@ void transfer_moved(struct transfer *t, uint64_t bytes)
     if (t->left != UINT64_MAX)
         t->left -= bytes;
     t->result->file_bytes += bytes;
-    if (is_past_stream(t->path))
-        t->past_stream += bytes;
     if (bytes > 0)
         note_progress(t);
 }

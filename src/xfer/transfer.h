@@ -14,8 +14,7 @@ struct transfer {
     struct move *move;
     uint64_t offset;        /* of the next byte */
     uint64_t left;          /* bytes still to move; UINT64_MAX: until the end */
-    uint64_t stream_before; /* what the stream had moved when the transfer began */
-    uint64_t past_stream;   /* moved through its descriptor */
+    uint64_t stream_before; /* what a stream without descriptor had moved at the beginning */
     usec_t started_at;
 };
 

@@ -28,6 +28,7 @@ static const struct row sending[] = {
     {"\r\r\n", "\r\r\n"},
     {"\n\r\n\r", "\r\n\r\n\r"},
     {"a\rb\n", "a\rb\r\n"},
+    {"\r\n\n", "\r\n\r\n"},
 };
 
 struct exchange {
@@ -129,6 +130,7 @@ static const struct row receiving[] = {
     {"\r\n", "\r\r\n"},
     {"\r\r\r", "\r\r\r"},
     {"\n\n", "\n\n"},
+    {"a\rbcdefghij", "a\rbcdefghij"},
     {"a\n\r", "a\r\n\r"},
     {"\r\n\n\rx", "\r\r\n\n\rx"},
     {"ab\ncd\nef", "ab\r\ncd\r\nef"},
@@ -245,6 +247,31 @@ static void lose_the_peer(void *arg)
     close_exchange(&x);
 }
 
+static void hold_a_byte(void *arg)
+{
+    struct exchange x;
+    struct event event;
+    char c;
+    (void)arg;
+    open_exchange(&x, 0);
+    event_init(&event);
+    TASK_ASSERT(stream_write_bytes(x.plain, BYTES_LIT("\rx")) == 0);
+    TASK_ASSERT(stream_read(x.filter, &c, 1) == 1 && c == '\r');
+    /* the x came up with it and has no byte of its own below any more */
+    TASK_ASSERT(stream_wait(x.filter, &event, clock_now() + USEC_PER_S) == 0);
+    event_set(&event);
+    TASK_ASSERT(stream_wait(x.filter, &event, clock_now() + USEC_PER_S) == 1);
+    TASK_ASSERT(stream_read(x.filter, &c, 1) == 1 && c == 'x');
+    TASK_ASSERT(stream_wait(x.filter, NULL, clock_now() + USEC_PER_S) == -ETIMEDOUT);
+    close_exchange(&x);
+}
+
+static void a_byte_that_is_held_can_be_read_without_a_wait(void **state)
+{
+    (void)state;
+    run_deterministic(1, hold_a_byte, NULL);
+}
+
 static void failures_below_come_through(void **state)
 {
     (void)state;
@@ -296,6 +323,7 @@ int main(void)
         cmocka_unit_test(sending_makes_crlf_of_lf_across_every_cut),
         cmocka_unit_test(receiving_makes_lf_of_crlf_across_every_cut),
         cmocka_unit_test(a_room_may_grow_into_several_below),
+        cmocka_unit_test(a_byte_that_is_held_can_be_read_without_a_wait),
         cmocka_unit_test(failures_below_come_through),
 #ifdef FERRY_FAULTS
         cmocka_unit_test(no_failed_allocation_leaks),

@@ -51,6 +51,7 @@ static void leave_a_job(void *arg)
     memset(room.pieces[0].iov_base, 'x', 100);
     move_set_memory(l->move, room.chunk, room.pieces, room.count);
     l->move->budget = 100;
+    atomic_fetch_add(&l->move->refs, 1); /* to see what became of it */
     TASK_ASSERT(scope_start(&scope, "mover", TASK_NORMAL, run_and_leave, l, NULL) == 0);
     while (!atomic_load(&l->inside))
         task_yield();
@@ -62,6 +63,10 @@ static void leave_a_job(void *arg)
     place_disconnect(&l->place);
     /* the room, the socket and the upload are gone here; the job has its own of each */
     TASK_ASSERT(write(l->go[1], "x", 1) == 1);
+    while (atomic_load(&l->move->refs) > 1)
+        task_yield();
+    TASK_ASSERT(l->move->end == MOVE_FAILED && l->move->moved == 0);
+    move_leave(l->move);
     place_close(&l->place);
 }
 

@@ -63,8 +63,10 @@ static void the_slowest_of_several_decides(void **state)
     assert_int_equal(xfer_bucket_new(10 * RATE, &buckets[0]), 0);
     assert_int_equal(xfer_bucket_new(RATE, &buckets[1]), 0);
     assert_int_equal(xfer_bucket_new(0, &buckets[2]), 0);
-    usec_t took = move(buckets, 10 * RATE, 65536);
+    usec_t when, took = move(buckets, 10 * RATE, 65536);
     assert_in_range(took, 9700 * USEC_PER_MS, 10000 * USEC_PER_MS);
+    now += USEC_PER_S;
+    assert_int_equal(pace_take(buckets, 100 * RATE, now, &when), RATE / 5);
     for (unsigned i = 0; i < XFER_BUCKETS_MAX; i++)
         xfer_bucket_unref(buckets[i]);
 }

@@ -287,6 +287,34 @@ static void without_sendfile_the_bytes_go_through_rooms(void **state)
     run_threaded(1, send_without_sendfile, NULL);
 }
 
+/* -- a file that is not in memory -- */
+
+static void send_cold(void *arg)
+{
+    struct place p;
+    (void)arg;
+    place_open(&p, tmp, 0);
+    for (enum way way = 0; way < WAY_COUNT; way++) {
+        struct sending s = {.request = {.length = UINT64_MAX}};
+        place_write(&p, 50000);
+        int fd = open(place_path(&p), O_RDONLY | O_CLOEXEC);
+        TASK_ASSERT(fd >= 0 && fsync(fd) == 0);
+        TASK_ASSERT(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0 && close(fd) == 0);
+        place_connect(&p, way);
+        TASK_ASSERT(send_file(&p, &s) == 0);
+        TASK_ASSERT(!s.reader.wrong && s.reader.got == 50000);
+        place_disconnect(&p);
+    }
+    place_close(&p);
+}
+
+static void a_small_file_that_is_not_in_memory_is_sent_too(void **state)
+{
+    (void)state;
+    run_deterministic(1, send_cold, NULL);
+    run_threaded(1, send_cold, NULL);
+}
+
 /* -- ascii -- */
 
 static void send_lines(void *arg)
@@ -369,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_stops_or_goes_is_the_streams_fault),
         cmocka_unit_test(a_transfer_can_be_cancelled),
         cmocka_unit_test(without_sendfile_the_bytes_go_through_rooms),
+        cmocka_unit_test(a_small_file_that_is_not_in_memory_is_sent_too),
         cmocka_unit_test(a_filter_counts_wire_bytes_apart),
 #ifdef FERRY_FAULTS
         cmocka_unit_test(each_failed_call_ends_the_transfer_and_leaks_nothing),
