@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -123,6 +124,25 @@ class Server:
         """Runs ferry against this server's control socket."""
         command = [str(BIN / "ferry"), *args, "--state", str(self.state)]
         return subprocess.run(command, capture_output=True, text=True, timeout=30)
+
+    def ask(self, operation, **arguments):
+        """Asks the control socket itself; the objects it answers, without the one that ends them."""
+        folder = os.open(self.state, os.O_PATH | os.O_DIRECTORY)
+        try:
+            with socket.socket(socket.AF_UNIX) as control:
+                control.settimeout(30)
+                control.connect("/proc/self/fd/%d/control.sock" % folder)
+                control.sendall(json.dumps(dict(arguments, op=operation)).encode() + b"\n")
+                answers = [json.loads(line) for line in control.makefile("rb")]
+        finally:
+            os.close(folder)
+        assert answers and answers[-1] == {"end": True}, answers
+        return answers[:-1]
+
+    def wait_for_doze(self, sessions=1):
+        """An idle session gives its stack back after a second."""
+        wait_until("%d sessions doze" % sessions,
+                   lambda: sum(worker["dozing"] for worker in self.ask("stats")) >= sessions)
 
     def stop(self, expect=0, seconds=60):
         if self.process.poll() is None:
