@@ -32,7 +32,7 @@ def wait_until(what, condition, seconds=20):
             return value
         if time.monotonic() > end:
             pytest.fail("waited %d s in vain: %s" % (seconds, what))
-        time.sleep(0.01)
+        time.sleep(0.01)  # polling, with the deadline above
 
 
 def require(*programs):
