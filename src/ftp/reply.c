@@ -119,7 +119,7 @@ int ftp_say(struct ftp_session *s, unsigned code, const char *format, ...)
         if (text == NULL)
             return -ENOMEM;
         va_start(args, format);
-        len = vsnprintf(text, (size_t)len + 1, format, args);
+        (void)vsnprintf(text, (size_t)len + 1, format, args);
         va_end(args);
     }
     struct buf out;
