@@ -23,11 +23,10 @@ static void drop_name(struct op *op)
     mem_free(((struct name_op *)op)->to);
 }
 
-/* What the ledger gets back when this name goes: bytes with the last name of a file alone. */
 static void give_back(struct quota *quota, const struct stat *st)
 {
-    bool frees = S_ISREG(st->st_mode) && st->st_nlink == 1;
-    quota_give(quota, frees ? (uint64_t)st->st_size : 0, 1);
+    quota_give(quota, 0, 1);
+    quota_give_file(quota, st);
 }
 
 /* -- make and remove -- */
@@ -59,7 +58,9 @@ static int act_rmdir(struct op *op)
         return r;
     r = leaf_rmdir(dir, leaf);
     if (r == -ENOTEMPTY) {
+        quota_names_lock(op->quota);
         r = partial_clear(dir, leaf, op->quota);
+        quota_names_unlock(op->quota);
         if (r == 0)
             r = leaf_rmdir(dir, leaf);
     }
@@ -92,7 +93,9 @@ static int act_unlink(struct op *op)
     int r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
     if (r < 0)
         return r;
+    quota_names_lock(op->quota);
     r = unlink_leaf(op, dir, leaf);
+    quota_names_unlock(op->quota);
     sys_close(dir);
     return r;
 }
@@ -127,8 +130,11 @@ static int act_rename(struct op *op)
     int r = beneath_parent(&op->root->tree, op->path, &from_dir, &from);
     if (r == 0)
         r = beneath_parent(&op->root->tree, o->to, &to_dir, &to);
-    if (r == 0)
+    if (r == 0) {
+        quota_names_lock(op->quota);
         r = rename_leaf(o, from_dir, from, to_dir, to);
+        quota_names_unlock(op->quota);
+    }
     sys_close(from_dir);
     sys_close(to_dir);
     return r;

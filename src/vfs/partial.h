@@ -2,7 +2,7 @@
  *
  * A partial upload stands beside the file it would have become, under a digest of that file's
  * name; nothing else is stored. It counts in bytes against the quota, not as a file. All calls
- * may block.
+ * may block. Those with a quota run under the lock of its names.
  */
 #pragma once
 #include <stdint.h>

@@ -2,6 +2,7 @@
  */
 #pragma once
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/attr.h"
 
@@ -17,3 +18,27 @@ MUST_CHECK int quota_take(struct quota *, uint64_t bytes, uint64_t files);
 void quota_give(struct quota *, uint64_t bytes, uint64_t files);
 void quota_used(struct quota *, uint64_t *ret_bytes, uint64_t *ret_files);
 uint64_t quota_left_bytes(struct quota *); /* UINT64_MAX: unlimited */
+
+/* -- what files cost, whoever changes them at the same time -- */
+
+/* Held from a look at what a name costs until the name has changed and the ledger knows, or two
+ * who remove one file would both give its bytes back. It may wait for the disk, so it is taken
+ * on pool threads only, and never parks. */
+void quota_names_lock(struct quota *);
+void quota_names_unlock(struct quota *);
+
+/* A file that is written in place, by one or more uploads. Its bytes are in the ledger once,
+ * and what is too much goes back when the last of them ends. NULL where there is no quota. */
+struct quota_file;
+
+/* Under the names' lock, as the look that found st. -ENOMEM. */
+MUST_CHECK int quota_file_open(struct quota *, const struct stat *, struct quota_file **ret);
+/* The file may grow to that end. -FERRY_EQUOTA: and not further than before. */
+MUST_CHECK int quota_file_grow(struct quota *, struct quota_file *, uint64_t end_offset);
+/* Was cut to nothing. */
+void quota_file_cut(struct quota *, struct quota_file *);
+/* Under the names' lock. size: what the file has; UINT64_MAX: nobody knows. */
+void quota_file_close(struct quota *, struct quota_file *, uint64_t size);
+
+/* Under the names' lock: a name of this file went, and with the last name its bytes. */
+void quota_give_file(struct quota *, const struct stat *);

@@ -88,6 +88,8 @@ bool vupload_replaces(const struct vupload *u)
 
 int vupload_reserve(struct vupload *u, uint64_t end_offset)
 {
+    if (u->in_place)
+        return quota_file_grow(u->op.quota, u->in_place, end_offset);
     if (end_offset <= u->counted)
         return 0;
     int r = quota_take(u->op.quota, end_offset - u->counted, 0);

@@ -32,7 +32,8 @@ struct vupload {
     bool took_file; /* of the quota: a new name */
 
     uint64_t written_end;
-    uint64_t counted; /* bytes of this file in the ledger */
+    uint64_t counted;            /* bytes of the temporary file in the ledger */
+    struct quota_file *in_place; /* or what others may write to at the same time */
 };
 
 /* Acts of the operation, on a pool thread. */

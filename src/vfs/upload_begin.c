@@ -181,9 +181,20 @@ static int make_leaf(struct vupload *u)
 
 static int write_to_leaf(struct vupload *u)
 {
+    struct stat st;
     int fd = u->made_fd;
     u->made_fd = -1;
-    return take_file(u, fd);
+    quota_names_lock(u->op.quota);
+    int r = sys_fstat(fd, &st);
+    if (r == 0)
+        r = quota_file_open(u->op.quota, &st, &u->in_place);
+    quota_names_unlock(u->op.quota);
+    if (r < 0) {
+        sys_close(fd);
+        return r;
+    }
+    vfile_opened(u->file, fd, &st, false);
+    return 0;
 }
 
 /* The name is held by an empty file from now on, since the client is told it before the first
@@ -214,24 +225,31 @@ static int make_new(struct vupload *u)
     return r < 0 ? r : write_to_leaf(u);
 }
 
+static int open_and_count(struct vupload *u, struct stat *ret)
+{
+    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, O_WRONLY, ret);
+    if (fd < 0)
+        return fd;
+    vfile_opened(u->file, fd, ret, false);
+    return quota_file_open(u->op.quota, ret, &u->in_place);
+}
+
 static int open_in_place(struct vupload *u, const struct plan *p)
 {
     struct stat st;
-    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, O_WRONLY, &st);
-    if (fd < 0)
-        return fd;
-    vfile_opened(u->file, fd, &st, false);
+    quota_names_lock(u->op.quota);
+    int r = open_and_count(u, &st);
+    quota_names_unlock(u->op.quota);
+    if (r < 0)
+        return r;
     /* it may have become shorter since it was looked at */
     if (p->offset > (uint64_t)st.st_size)
         return -EINVAL;
-    u->counted = (uint64_t)st.st_size;
     if (!p->is_cut)
         return 0;
-    int r = sys_ftruncate(fd, 0);
-    if (r == 0) {
-        quota_give(u->op.quota, u->counted, 0);
-        u->counted = 0;
-    }
+    r = sys_ftruncate(vfile_fd(u->file), 0);
+    if (r == 0)
+        quota_file_cut(u->op.quota, u->in_place);
     return r;
 }
 
@@ -239,8 +257,11 @@ static int open_partial(struct vupload *u, const struct plan *p)
 {
     struct stat st;
     int r = temp_name(u->temp);
-    if (r == 0)
+    if (r == 0) {
+        quota_names_lock(u->op.quota);
         r = partial_adopt(u->dir, u->leaf, u->temp);
+        quota_names_unlock(u->op.quota);
+    }
     if (r < 0) {
         u->temp[0] = '\0';
         return r;

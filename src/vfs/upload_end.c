@@ -7,9 +7,16 @@
 
 #define PLACE_TRIES 4 /* the name comes or goes between a look and the rename */
 
+/* What changes names and the ledger runs under the names' lock: all here but the contents. */
+
 /* The file ends with this size (0 also when it is gone); what was reserved beyond goes back. */
 static void settle(struct vupload *u, uint64_t size)
 {
+    if (u->in_place) {
+        quota_file_close(u->op.quota, u->in_place, size);
+        u->in_place = NULL;
+        return;
+    }
     if (u->counted > size)
         quota_give(u->op.quota, u->counted - size, 0);
     u->counted = size;
@@ -33,8 +40,11 @@ static void give_file(struct vupload *u)
 static bool remove_leaf(struct vupload *u)
 {
     struct stat st;
-    return leaf_stat(u->dir, u->leaf, &st) == 0 && is_made_by_us(u, &st) &&
-           leaf_unlink(u->dir, u->leaf) == 0;
+    if (leaf_stat(u->dir, u->leaf, &st) < 0 || !is_made_by_us(u, &st) ||
+        leaf_unlink(u->dir, u->leaf) < 0)
+        return false;
+    quota_give_file(u->op.quota, &st); /* another session may have found it and written */
+    return true;
 }
 
 /* Cut to what was written, since what is behind it may be of another version. 0: nothing that
@@ -54,7 +64,7 @@ static uint64_t size_of_temp(struct vupload *u)
 static uint64_t size_in_place(const struct vupload *u)
 {
     struct stat st;
-    return sys_fstat(vfile_fd(u->file), &st) < 0 ? u->counted : (uint64_t)st.st_size;
+    return sys_fstat(vfile_fd(u->file), &st) < 0 ? UINT64_MAX : (uint64_t)st.st_size;
 }
 
 /* A partial is of use only where no file stands: else SIZE and REST speak of that one. */
@@ -103,10 +113,12 @@ static void close_file(struct vupload *u)
 
 void upload_undo(struct vupload *u, bool keeps)
 {
+    quota_names_lock(u->op.quota);
     if (u->temp[0])
         undo_temp(u, keeps);
     else
         undo_in_place(u, keeps);
+    quota_names_unlock(u->op.quota);
     close_file(u);
 }
 
@@ -160,9 +172,14 @@ static int move_to_new(struct vupload *u)
  * and renames. */
 static int move_to_unique(struct vupload *u, const struct stat *old)
 {
-    if (is_made_by_us(u, old))
-        return leaf_rename(u->dir, u->temp, u->dir, u->leaf, true);
-    int r = claim_name(u);
+    int r;
+    if (is_made_by_us(u, old)) {
+        r = leaf_rename(u->dir, u->temp, u->dir, u->leaf, true);
+        if (r == 0)
+            quota_give_file(u->op.quota, old); /* as remove_leaf() */
+        return r;
+    }
+    r = claim_name(u);
     return r < 0 ? r : upload_each_name(u, rename_to_leaf);
 }
 
@@ -179,8 +196,7 @@ static int move_over(struct vupload *u, const struct stat *old)
     if (r < 0)
         return r;
     give_file(u); /* the name was in the ledger */
-    if (S_ISREG(old->st_mode) && old->st_nlink == 1)
-        quota_give(u->op.quota, (uint64_t)old->st_size, 0);
+    quota_give_file(u->op.quota, old);
     return 0;
 }
 
@@ -210,6 +226,17 @@ static int sync_directory(const struct vupload *u)
     return r;
 }
 
+static int take_place(struct vupload *u)
+{
+    int r = u->temp[0] ? move_into_place(u) : 0;
+    if (r < 0)
+        return r;
+    settle(u, u->in_place ? size_in_place(u) : u->written_end);
+    if (u->policy.keep_partial) /* an older try, of no use now */
+        (void)partial_remove(u->dir, u->leaf, u->op.quota);
+    return 0;
+}
+
 int upload_act_commit(struct op *op)
 {
     struct vupload *u = (struct vupload *)op;
@@ -219,17 +246,17 @@ int upload_act_commit(struct op *op)
         r = sys_fsync(vfile_fd(u->file));
         keeps = keeps && r == 0; /* nobody knows what of it is on the disk */
     }
-    if (r == 0 && u->temp[0])
-        r = move_into_place(u);
+    if (r == 0) {
+        quota_names_lock(op->quota);
+        r = take_place(u);
+        quota_names_unlock(op->quota);
+    }
     if (r < 0) {
         upload_undo(u, keeps);
         return r;
     }
-    settle(u, u->written_end);
     if (syncs)
         r = sync_directory(u);
-    if (u->policy.keep_partial) /* an older try, of no use now */
-        (void)partial_remove(u->dir, u->leaf, u->op.quota);
     close_file(u);
     return r;
 }

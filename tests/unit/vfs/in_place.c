@@ -1,0 +1,143 @@
+/* Sessions that change one file at the same time: the ledger says what the tree holds. */
+#include "check.h"
+#include "ground.h"
+
+/* "/kept" makes it seen when more goes back than "/f" cost. */
+static void store_two(struct ground *g)
+{
+    TASK_ASSERT(store(&g->t, "/kept", REPLACE, "0123456789") == 0);
+    TASK_ASSERT(store(&g->t, "/f", REPLACE, "0123456789") == 0);
+    TASK_ASSERT(used(g, 20, 2));
+}
+
+static void begin_two(struct ground *g, struct vupload_request request, struct vupload *u[2])
+{
+    for (int i = 0; i < 2; i++)
+        TASK_ASSERT(begin(&g->t, "/f", request, &u[i]) == 0);
+}
+
+static void body_who_cut_a_file_together_give_its_bytes_back_once(struct ground *g)
+{
+    struct vupload *u[2];
+    store_two(g);
+    begin_two(g, FROM(2), u);
+    for (int i = 0; i < 2; i++)
+        TASK_ASSERT(vupload_commit(u[i], 2) == 0);
+    TASK_ASSERT(tree_holds(&g->t, "root/f", "01"));
+    TASK_ASSERT(used(g, 12, 2));
+}
+ON_FRESH_GROUND(who_cut_a_file_together_give_its_bytes_back_once)
+
+static void body_who_append_to_a_file_together_pay_for_it_once(struct ground *g)
+{
+    struct vupload *u[2];
+    store_two(g);
+    begin_two(g, APPENDED, u);
+    for (int i = 0; i < 2; i++) {
+        uint64_t at = vupload_offset(u[i]);
+        TASK_ASSERT(vupload_reserve(u[i], 500) == 0);
+        TASK_ASSERT(upload_write(u[i], &at, "abc") == 0);
+        TASK_ASSERT(vupload_commit(u[i], at) == 0);
+        TASK_ASSERT(i == 1 || used(g, 510, 2)); /* the other may still write that far */
+    }
+    TASK_ASSERT(tree_holds(&g->t, "root/f", "0123456789abc"));
+    TASK_ASSERT(used(g, 23, 2));
+}
+ON_FRESH_GROUND(who_append_to_a_file_together_pay_for_it_once)
+
+/* How "/f" loses its name while it is written. */
+enum way { REMOVED, RENAMED_OVER, REPLACED_BY_UPLOAD };
+
+static void take_name(struct ground *g, enum way way)
+{
+    struct vpath f = vpath_of("/f"), kept = vpath_of("/kept");
+    switch (way) {
+    case REMOVED:
+        TASK_ASSERT(vfs_unlink(g->t.vfs, &f) == 0);
+        break;
+    case RENAMED_OVER:
+        TASK_ASSERT(vfs_rename(g->t.vfs, &kept, &f) == 0);
+        break;
+    case REPLACED_BY_UPLOAD:
+        TASK_ASSERT(store(&g->t, "/f", REPLACE, "") == 0);
+        break;
+    }
+    vpath_done(&f);
+    vpath_done(&kept);
+}
+
+static void
+body_a_file_that_goes_while_it_is_written_gives_its_bytes_back_once(struct ground *g)
+{
+    static const unsigned files[] = {1, 1, 2};
+    for (enum way way = REMOVED; way <= REPLACED_BY_UPLOAD; way++) {
+        for (int cuts = 0; cuts < 2; cuts++) {
+            struct vupload *u[2];
+            store_two(g);
+            begin_two(g, FROM(2), u);
+            uint64_t at = 10;
+            TASK_ASSERT(upload_write(u[0], &at, "more") == 0);
+            take_name(g, way);
+            TASK_ASSERT(used(g, 24, files[way])); /* the writers have it still */
+            TASK_ASSERT(vupload_commit(u[0], cuts ? 2 : at) == 0);
+            vupload_break(u[1], 2);
+            TASK_ASSERT(used(g, 10, files[way]));
+            struct vpath left = vpath_of("/f"), kept = vpath_of("/kept");
+            (void)!vfs_unlink(g->t.vfs, &left);
+            (void)!vfs_unlink(g->t.vfs, &kept);
+            vpath_done(&left);
+            vpath_done(&kept);
+            TASK_ASSERT(used(g, 0, 0));
+        }
+    }
+}
+ON_FRESH_GROUND(a_file_that_goes_while_it_is_written_gives_its_bytes_back_once)
+
+static void
+body_a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it(struct ground *g)
+{
+    struct vupload *u, *other;
+    g->t.policy.atomic_upload = false;
+    store_two(g);
+    TASK_ASSERT(begin(&g->t, "/f", APPENDED, &other) == 0);
+    TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
+    TASK_ASSERT(used(g, 20, 2));
+    TASK_ASSERT(vupload_commit(u, 0) == 0);
+    vupload_break(other, 10);
+    TASK_ASSERT(used(g, 10, 2));
+}
+ON_FRESH_GROUND(a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it)
+
+/* The empty file that holds STOU's name is there for all to see. */
+static void body_what_is_written_under_a_held_name_is_paid_for_until_it_goes(struct ground *g)
+{
+    for (int breaks = 0; breaks < 2; breaks++) {
+        struct vupload *u;
+        uint64_t at = 0;
+        TASK_ASSERT(begin(&g->t, "/u", UNIQUE, &u) == 0);
+        TASK_ASSERT(store(&g->t, "/u", APPENDED, "from another") == 0);
+        TASK_ASSERT(used(g, 12, 1));
+        TASK_ASSERT(upload_write(u, &at, "mine") == 0);
+        if (breaks)
+            vupload_break(u, 0);
+        else
+            TASK_ASSERT(vupload_commit(u, at) == 0);
+        TASK_ASSERT(used(g, breaks ? 0 : 4, breaks ? 0 : 1));
+        struct vpath path = vpath_of("/u");
+        TASK_ASSERT(vfs_unlink(g->t.vfs, &path) == (breaks ? -ENOENT : 0));
+        vpath_done(&path);
+    }
+}
+ON_FRESH_GROUND(what_is_written_under_a_held_name_is_paid_for_until_it_goes)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_cut_a_file_together_give_its_bytes_back_once),
+        cmocka_unit_test(who_append_to_a_file_together_pay_for_it_once),
+        cmocka_unit_test(a_file_that_goes_while_it_is_written_gives_its_bytes_back_once),
+        cmocka_unit_test(a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it),
+        cmocka_unit_test(what_is_written_under_a_held_name_is_paid_for_until_it_goes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
