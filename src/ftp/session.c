@@ -88,6 +88,8 @@ static void log_end_of(const struct ftp_session *s, int result)
  * reset that eats the last reply. */
 static void end_session(struct ftp_session *s, int result)
 {
+    if (s->base.end == SESSION_KICKED) /* whatever it broke off */
+        result = -FERRY_EKICKED;
     ftp_transfer_stop(s, result);
     task_shield_begin(clock_after(LINGER_US));
     if (say_last_words(s, result) == 0)
@@ -201,6 +203,7 @@ static void ftp_session_run(void *arg)
 {
     struct ftp_session *s = arg;
     s->base.wake = &s->event;
+    s->base.task = task_self();
     int r = s->is_greeted ? 0 : greet(s);
     while (r == 0) {
         if (task_turn_is_over())
@@ -218,6 +221,7 @@ static void ftp_session_run(void *arg)
     }
     ftp_line_done(&s->lines);
     s->base.wake = NULL;
+    s->base.task = NULL;
     io_fd_doze(stream_fd(s->base.control), s->sessions, "ftp session", ftp_session_run, s,
                deadline_of(s));
 }

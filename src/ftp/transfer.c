@@ -14,8 +14,9 @@
 #include "io/ascii.h"
 
 /* Closing may wait for a disk (fsync, rename); past this the answer is a failure and what the
- * disk does later is its own affair. */
-#define CLOSE_US (60 * USEC_PER_S)
+ * disk does later is its own affair. What failed has less to wait for. */
+#define CLOSE_US        (60 * USEC_PER_S)
+#define CLOSE_BROKEN_US (2 * USEC_PER_S)
 
 /* -- in the transfer's task -- */
 
@@ -46,7 +47,7 @@ static int transfer(struct ftp_transfer *t)
     r = event_wait(&t->go, USEC_NEVER); /* the session says 150, or cancels */
     if (r == 0)
         r = connect_and_move(t);
-    task_shield_begin(clock_after(CLOSE_US));
+    task_shield_begin(clock_after(r < 0 ? CLOSE_BROKEN_US : CLOSE_US));
     r = t->kind->close(t, r);
     task_shield_end();
     return r;

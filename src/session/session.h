@@ -59,6 +59,8 @@ struct session {
     usec_t active_at;      /* last command, or last end of a transfer */
     enum session_end end;  /* set by kick and drain; the protocol says 421 and leaves */
     struct event *wake; /* what the protocol's task waits on while awake; NULL while dozing */
+    struct task *task;  /* it, if a kick may cancel it: it may wait for a disk that has stopped,
+                           or for a peer that reads nothing; NULL while dozing */
     const char *doing;  /* static text for who: "idle", "RETR", ... */
     struct xfer_progress *progress; /* of the running transfer, or NULL */
 };

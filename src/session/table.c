@@ -37,6 +37,8 @@ static void end_session(struct session *s, enum session_end end)
 {
     if (s->end == SESSION_RUNS)
         s->end = end;
+    if (end == SESSION_KICKED && s->task != NULL)
+        task_cancel(s->task);
     if (s->wake != NULL) {
         event_set(s->wake);
         return;

@@ -1,5 +1,6 @@
 #include "session/table.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 
 #include "check.h"
@@ -121,11 +122,49 @@ static void an_ended_session_is_woken_whether_it_is_awake_or_dozes(void **state)
     run_deterministic(1, kick, NULL);
 }
 
+static void wait_long(void *arg)
+{
+    *(int *)arg = task_sleep_until(USEC_NEVER);
+}
+
+static void kick_in_a_wait(void *arg)
+{
+    (void)arg;
+    struct fixture f = {0};
+    fixture_init(&f);
+    struct session s;
+    struct event wake;
+    event_init(&wake);
+    TASK_ASSERT(fixture_enter(&f, &s, 1) == 0);
+    s.wake = &wake;
+    struct scope scope;
+    scope_init(&scope);
+    int result = 0;
+    TASK_ASSERT(scope_start(&scope, "session", TASK_NORMAL, wait_long, &result, &s.task) == 0);
+    task_yield();
+    session_end_all(SESSION_SHUTDOWN);
+    task_yield();
+    TASK_ASSERT(result == 0); /* what it does may be finished */
+    TASK_ASSERT(session_end_one(s.id, SESSION_KICKED));
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    TASK_ASSERT(result == -ECANCELED);
+    scope_leave(&scope);
+    session_done(&s);
+    fixture_done(&f);
+}
+
+static void a_kick_ends_what_the_session_waits_for(void **state)
+{
+    (void)state;
+    run_deterministic(1, kick_in_a_wait, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_pages_through_the_worker_s_sessions_in_order_of_id),
         cmocka_unit_test(an_ended_session_is_woken_whether_it_is_awake_or_dozes),
+        cmocka_unit_test(a_kick_ends_what_the_session_waits_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
