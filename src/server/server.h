@@ -29,6 +29,7 @@ struct worker_part {
     struct event go; /* quotas are counted: accept */
     struct worker_message go_message;
     struct event stop;
+    struct worker_message drained_message;
     enum stop_how how;
     struct scope accepting, sessions;
     struct acceptor acceptors[SETTINGS_LISTENERS_MAX];
@@ -51,6 +52,8 @@ struct server {
     int control_fd, signal_fd;                           /* worker 0 takes them */
     int notify_fd;                                       /* server/notify.h; -1: none */
     struct list asks;                                    /* control.c's, of worker 0 */
+    unsigned drained; /* of the other workers; worker 0's, as the event */
+    struct event others;
     struct worker_part parts[WORKERS_MAX];
 };
 

@@ -130,18 +130,46 @@ static void drain(struct worker_part *part)
     scope_leave(&part->sessions);
 }
 
+static void on_drained_message(struct worker_message *message)
+{
+    struct server *server = LIST_ENTRY(message, struct worker_part, drained_message)->server;
+    server->drained++;
+    event_set(&server->others);
+}
+
+static void tell_drained(struct worker_part *part)
+{
+    part->drained_message.fn = on_drained_message;
+    worker_post(runtime_worker(part->server->runtime, 0), &part->drained_message);
+}
+
+/* A second signal, who and kick are wanted until the last session of any worker has gone. */
+static void wait_for_others(struct server *server)
+{
+    while (server->drained < runtime_workers(server->runtime) - 1) {
+        event_clear(&server->others);
+        (void)!event_wait(&server->others, USEC_NEVER);
+    }
+}
+
 /* -- worker 0's other duties -- */
+
+/* Not parts[0].how: the message that sets it may still be under way. */
+static bool was_told_to_stop(const struct server *server)
+{
+    return server->parts[0].stops[STOP_DRAIN].part != NULL;
+}
 
 static void on_signal(struct server *server, uint32_t signal)
 {
+    enum stop_how how = was_told_to_stop(server) ? STOP_NOW : STOP_DRAIN;
     switch (signal) {
     case SIGHUP:
         journal_reopen();
         break;
     case SIGTERM:
-        log_event(LOG_INFO, "stopping", "how",
-                  server->parts[0].how == STOP_NOT ? "drain" : "now");
-        tell_all_to_stop(server, server->parts[0].how == STOP_NOT ? STOP_DRAIN : STOP_NOW);
+        log_event(LOG_INFO, "stopping", "how", how == STOP_DRAIN ? "drain" : "now");
+        tell_all_to_stop(server, how);
         break;
     default: /* SIGINT, SIGQUIT: a person at the keyboard */
         log_event(LOG_INFO, "stopping", "how", "now");
@@ -213,6 +241,7 @@ static void start_duties(struct server *server, struct scope *duties)
 
 void worker_parts_init(struct server *server)
 {
+    event_init(&server->others);
     for (unsigned i = 0; i < WORKERS_MAX; i++) {
         struct worker_part *part = &server->parts[i];
         part->server = server;
@@ -237,5 +266,9 @@ void worker_main(void *arg)
     (void)!event_wait(&part->stop, USEC_NEVER);
     scope_leave(&part->accepting);
     drain(part);
+    if (index == 0)
+        wait_for_others(server);
+    else
+        tell_drained(part);
     scope_leave(&duties);
 }

@@ -620,3 +620,46 @@ def test_what_226_was_said_of_outlives_the_server(ferryd, root, old_file, sync):
             kill_server(server)
         assert old_file.read_bytes() == content
         assert_nothing_in_progress(root)
+
+
+def connect_to_worker(server, wanted):
+    """The kernel chooses the worker: asks until it is the wanted one, which then has this session alone."""
+    for _ in range(200):
+        d = Dialogue(server)
+        counts = {worker["worker"]: worker["sessions"] for worker in server.ask("stats")}
+        if counts[wanted] == 1:
+            return d
+        d.close()
+        wait_until("the session's end", lambda: not server.ask("who"))
+    return pytest.fail("no session came to worker %d" % wanted)
+
+
+# Signals and the control socket are worker 0's; it may have nothing left to drain itself.
+@pytest.mark.parametrize("worker", [0, 1])
+def test_a_draining_server_can_be_asked_and_told_to_hurry(ferryd, root, worker):
+    with open(root / "file", "wb") as f:
+        f.truncate(1 << 30)
+    server = ferryd(root, "--workers", "2")
+    with connect_to_worker(server, worker) as d, d.data():
+        d.ask("RETR file", 150)
+        server.process.send_signal(signal.SIGTERM)
+        wait_until("the draining", lambda: server.records("stopping"))
+        with pytest.raises(ConnectionRefusedError):
+            wait_until("closed listeners", lambda: socket.create_connection(("127.0.0.1", server.port)).close())
+        assert [line["doing"] for line in server.ask("who")] == ["RETR"]
+        server.stop()  # the second signal waits for nobody
+        d.expect(421)
+
+
+@pytest.mark.parametrize("worker", [0, 1])
+def test_a_kick_ends_what_a_draining_server_waits_for(ferryd, root, worker):
+    with open(root / "file", "wb") as f:
+        f.truncate(1 << 30)
+    server = ferryd(root, "--workers", "2")
+    with connect_to_worker(server, worker) as d, d.data():
+        d.ask("RETR file", 150)
+        server.process.send_signal(signal.SIGTERM)
+        wait_until("the draining", lambda: server.records("stopping"))
+        server.ask("kick", id=server.ask("who")[0]["id"])
+        assert server.process.wait(timeout=60) == 0
+    server.stop()
