@@ -171,23 +171,36 @@ def test_readers_that_stop_are_ended_and_hold_up_nobody(ferryd, root, command):
         stack.close()
 
 
+def talk_without_listening(d, other):
+    """Sends commands until neither side can send any more."""
+    d.control.setblocking(False)
+    left = b"HELP\r\n" * 10_000
+    while left:
+        _, writable, _ = select.select([], [d.control], [], 0.5)
+        if not writable:
+            break
+        left = left[d.control.send(left):]
+        other.ask("NOOP", 200)
+
+
 def test_replies_that_nobody_reads_end_the_session_and_are_not_collected(ferryd, root):
     server = ferryd(root, config=OPEN_HOUSE + "timeouts { stall_s = 2 }")
     with Dialogue(server) as other, nothing_stays(server):
         memory_kb = private_dirty_kb(server.pid)
         with Dialogue(server) as d:
-            d.control.setblocking(False)
-            left = b"HELP\r\n" * 10_000
-            while left:
-                _, writable, _ = select.select([], [d.control], [], 0.5)
-                if not writable:
-                    break
-                left = left[d.control.send(left):]
-                other.ask("NOOP", 200)
+            talk_without_listening(d, other)
             assert sessions(server) == 2
             assert_grew_less(server, memory_kb, 1024)
             wait_until("the end of the session", lambda: sessions(server) == 1)
     assert can_log_in(server)
+
+
+def test_who_reads_nothing_can_be_kicked(ferryd, root):
+    server = ferryd(root, config=OPEN_HOUSE + "timeouts { stall_s = 600 }")
+    with Dialogue(server) as other, Dialogue(server) as d:
+        talk_without_listening(d, other)
+        server.ask("kick", id=max(line["id"] for line in server.ask("who")))
+        wait_until("the end of the session", lambda: sessions(server) == 1)
 
 
 # -- haste --
