@@ -60,6 +60,8 @@ void move_leave(struct move *m)
 void move_set_memory(struct move *m, struct chunk *c, const struct iovec *pieces,
                      unsigned count)
 {
+    if (atomic_load(&m->stops)) /* a job that was left behind may be at work on it */
+        return;
     chunk_unref(m->chunk);
     m->chunk = c != NULL ? chunk_ref(c) : NULL;
     m->pieces = pieces;

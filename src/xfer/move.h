@@ -45,7 +45,7 @@ MUST_CHECK int move_new(struct vfile *, struct io_fd *socket, struct move **ret)
  * write that is under way at offset + moved, so that what is in the file has no hole. */
 void move_leave(struct move *);
 
-/* The memory of the next run. */
+/* The memory of the next run. A job that was left behind keeps its own. */
 void move_set_memory(struct move *, struct chunk *, const struct iovec *pieces, unsigned count);
 
 /* Runs it: on the pool, or inline when that is NULL. 0: see `end`. Else it is left behind with

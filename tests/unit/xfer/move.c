@@ -22,6 +22,7 @@ static void wait_like_a_dead_disk(struct move *m)
     char c;
     atomic_store(&of_mover->inside, true);
     TASK_ASSERT(read(of_mover->go[0], &c, 1) == 1);
+    TASK_ASSERT(m->count == 1 && *(char *)m->pieces[0].iov_base == 'x');
     move_from_memory(m);
 }
 
@@ -31,6 +32,7 @@ static void run_and_leave(void *arg)
     struct pool *pool = runtime_files_pool(runtime_self());
     l->result = move_run(l->move, wait_like_a_dead_disk, pool, NULL, USEC_NEVER);
     TASK_ASSERT(atomic_load(&l->move->moved) == 0);
+    move_set_memory(l->move, NULL, NULL, 0); /* as after each run */
     move_leave(l->move);
 }
 
