@@ -11,6 +11,19 @@ struct stat_op {
     bool follow;
 };
 
+/* tmpfs and others keep 64 bits of seconds, 300,000 times what the microseconds of vstat hold.
+ */
+static int64_t to_us(const struct timespec *t)
+{
+    const int64_t most = INT64_MAX / (int64_t)USEC_PER_S - 1;
+    int64_t seconds = t->tv_sec;
+    if (seconds > most)
+        seconds = most;
+    if (seconds < -most)
+        seconds = -most;
+    return seconds * (int64_t)USEC_PER_S + t->tv_nsec / 1000;
+}
+
 void vstat_from(const struct stat *st, struct vstat *ret)
 {
     enum vstat_kind kind = VSTAT_OTHER;
@@ -29,8 +42,7 @@ void vstat_from(const struct stat *st, struct vstat *ret)
         .size_bytes = (uint64_t)st->st_size,
         .inode = st->st_ino,
         .device = st->st_dev,
-        .mtime_us =
-            (int64_t)st->st_mtim.tv_sec * (int64_t)USEC_PER_S + st->st_mtim.tv_nsec / 1000,
+        .mtime_us = to_us(&st->st_mtim),
     };
 }
 
