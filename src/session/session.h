@@ -40,7 +40,6 @@ MUST_CHECK int session_shared_new(const struct session_settings *, struct sessio
 /* After the last session and before the auth object goes. NULL is fine; returns NULL. */
 struct session_shared *session_shared_free(struct session_shared *);
 const struct session_timeouts *session_timeouts(const struct session_shared *);
-struct auth *session_auth(const struct session_shared *);
 
 enum session_end { SESSION_RUNS, SESSION_KICKED, SESSION_SHUTDOWN };
 

@@ -30,8 +30,7 @@ static int equip_account(struct account *a, void *arg)
 static int strip_account(struct account *a, void *arg)
 {
     (void)arg;
-    xfer_bucket_unref(a->rate_bucket);
-    a->rate_bucket = NULL;
+    a->rate_bucket = xfer_bucket_free(a->rate_bucket);
     return 0;
 }
 
@@ -72,9 +71,4 @@ struct session_shared *session_shared_free(struct session_shared *shared)
 const struct session_timeouts *session_timeouts(const struct session_shared *shared)
 {
     return &shared->settings.timeouts;
-}
-
-struct auth *session_auth(const struct session_shared *shared)
-{
-    return shared->settings.auth;
 }

@@ -11,7 +11,6 @@
 #define BURST_MIN_BYTES 1024
 
 struct xfer_bucket {
-    atomic_uint refs;
     pthread_mutex_t lock;
     struct bucket bucket; /* under the lock */
 };
@@ -24,25 +23,18 @@ int xfer_bucket_new(uint64_t rate_bytes_per_s, struct xfer_bucket **ret)
     uint64_t burst = rate_bytes_per_s / BURSTS_PER_S;
     bucket_init(&b->bucket, rate_bytes_per_s, burst > BURST_MIN_BYTES ? burst : BURST_MIN_BYTES,
                 clock_now());
-    atomic_init(&b->refs, 1);
     (void)pthread_mutex_init(&b->lock, NULL);
     *ret = b;
     return 0;
 }
 
-struct xfer_bucket *xfer_bucket_ref(struct xfer_bucket *b)
+struct xfer_bucket *xfer_bucket_free(struct xfer_bucket *b)
 {
-    if (b != NULL)
-        atomic_fetch_add(&b->refs, 1);
-    return b;
-}
-
-void xfer_bucket_unref(struct xfer_bucket *b)
-{
-    if (b == NULL || atomic_fetch_sub(&b->refs, 1) != 1)
-        return;
+    if (b == NULL)
+        return NULL;
     (void)pthread_mutex_destroy(&b->lock);
     mem_free(b);
+    return NULL;
 }
 
 static uint64_t budget(struct xfer_bucket *b, uint64_t want, usec_t now, usec_t *ret_when)

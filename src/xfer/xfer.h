@@ -19,8 +19,7 @@
 struct xfer_bucket;
 /* 0: unlimited. */
 MUST_CHECK int xfer_bucket_new(uint64_t rate_bytes_per_s, struct xfer_bucket **ret);
-struct xfer_bucket *xfer_bucket_ref(struct xfer_bucket *);
-void xfer_bucket_unref(struct xfer_bucket *);
+struct xfer_bucket *xfer_bucket_free(struct xfer_bucket *); /* NULL is fine */
 
 /* Written by the transfer, read by who, STAT and the idle clock of the same worker. */
 struct xfer_progress {

@@ -260,7 +260,7 @@ static void receive_paced(void *arg)
         TASK_ASSERT(place_holds(&p, 1000000));
         /* the clock of this runtime is not the real one: these are no measurements */
         TASK_ASSERT(r.result.seconds_us > 700000 && r.result.seconds_us < 1000000);
-        xfer_bucket_unref(r.request.buckets[0]);
+        (void)xfer_bucket_free(r.request.buckets[0]);
         place_disconnect(&p);
         place_close(&p);
     }

@@ -173,7 +173,7 @@ static void send_paced(void *arg)
         TASK_ASSERT(!s.reader.wrong && s.reader.got == 1000000);
         /* the clock of this runtime is not the real one: these are no measurements */
         TASK_ASSERT(s.result.seconds_us > 700000 && s.result.seconds_us < 1000000);
-        xfer_bucket_unref(s.request.buckets[1]);
+        (void)xfer_bucket_free(s.request.buckets[1]);
         place_disconnect(&p);
     }
     place_close(&p);
