@@ -8,20 +8,6 @@
 #include "base/limits.h"
 #include "task/sanitizer.h"
 
-#define WARM_MAX 32  /* kept with their pages */
-#define KEEP_MAX 512 /* kept mapped, pages given back */
-
-/* In a free stack's highest bytes, which are touched anyway. */
-struct free_stack {
-    struct free_stack *next;
-    struct stack stack;
-};
-
-static struct free_stack *at_top(const struct stack *s)
-{
-    return (struct free_stack *)(void *)(s->base + s->size - sizeof(struct free_stack));
-}
-
 static size_t class_bytes(enum task_class class)
 {
     return SANITIZER_STACK_FACTOR *
@@ -57,11 +43,13 @@ static void unmap_stack(struct stack_pool *pool, const struct stack *s)
 
 int stack_get(struct stack_pool *pool, enum task_class class, struct stack *ret)
 {
-    struct free_stack *f = pool->free[class];
-    if (f) {
-        pool->free[class] = f->next;
-        pool->free_count[class]--;
-        *ret = f->stack;
+    struct free_stacks *free = &pool->free[class];
+    if (free->warm_count) {
+        *ret = free->warm[--free->warm_count];
+        return 0;
+    }
+    if (free->cold_count) {
+        *ret = free->cold[--free->cold_count];
         return 0;
     }
     int r = map_stack(class, ret);
@@ -72,31 +60,26 @@ int stack_get(struct stack_pool *pool, enum task_class class, struct stack *ret)
 
 void stack_put(struct stack_pool *pool, struct stack *s)
 {
-    unsigned count = pool->free_count[s->class];
+    struct free_stacks *free = &pool->free[s->class];
     sanitizer_stack_clean(s->base, s->size);
-    if (count >= KEEP_MAX) {
-        unmap_stack(pool, s);
-        return;
-    }
-    if (count >= WARM_MAX || pool->measure)
+    if (free->warm_count < STACKS_WARM_MAX && !pool->measure) {
+        free->warm[free->warm_count++] = *s;
+    } else if (free->cold_count < STACKS_COLD_MAX) {
+        free->cold[free->cold_count++] = *s;
         (void)madvise(s->base, s->size, MADV_DONTNEED);
-    struct free_stack *f = at_top(s);
-    f->stack = *s;
-    f->next = pool->free[s->class];
-    pool->free[s->class] = f;
-    pool->free_count[s->class]++;
+    } else {
+        unmap_stack(pool, s);
+    }
 }
 
 void stack_pool_done(struct stack_pool *pool)
 {
-    for (unsigned class = 0; class < 2; class ++) {
-        while (pool->free[class]) {
-            struct free_stack *f = pool->free[class];
-            pool->free[class] = f->next;
-            pool->free_count[class]--;
-            struct stack s = f->stack;
-            unmap_stack(pool, &s);
-        }
+    for (unsigned class = 0; class < ARRAY_LEN(pool->free); class ++) {
+        struct free_stacks *free = &pool->free[class];
+        while (free->warm_count)
+            unmap_stack(pool, &free->warm[--free->warm_count]);
+        while (free->cold_count)
+            unmap_stack(pool, &free->cold[--free->cold_count]);
     }
 }
 

@@ -1,9 +1,10 @@
 /* Stacks: address space with a guard below, lent to tasks by a per-worker pool. Private to
  * task/.
  *
- * A few warm stacks are kept as they are, more are kept mapped but given back to the system,
- * the rest is unmapped. Sanitizers are told about each (LeakSanitizer would otherwise report
- * what only a parked stack points to). */
+ * A few warm stacks are kept as they are and lent first, more are kept mapped but their pages
+ * are given back to the system, the rest is unmapped. Nothing is noted in a free stack: that
+ * would take its page again. Sanitizers are told about each (LeakSanitizer would otherwise
+ * report what only a parked stack points to). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +18,15 @@ struct stack {
     enum task_class class;
 };
 
+#define STACKS_WARM_MAX 32
+#define STACKS_COLD_MAX 480
+
 struct stack_pool {
-    struct free_stack *free[2]; /* by class */
-    unsigned free_count[2];
+    struct free_stacks {
+        struct stack warm[STACKS_WARM_MAX], cold[STACKS_COLD_MAX];
+        unsigned warm_count, cold_count;
+    } free[2]; /* by class */
+
     unsigned mapped; /* all that exist, lent or free */
     bool measure;    /* stacks are zeroed before reuse, so that depth can be read off */
 };
