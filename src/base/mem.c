@@ -1,5 +1,6 @@
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,4 +61,9 @@ void mem_wipe_free(void *p, size_t len)
 {
     mem_wipe(p, len);
     free(p);
+}
+
+void mem_trim(void)
+{
+    (void)malloc_trim(0);
 }

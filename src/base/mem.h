@@ -13,3 +13,4 @@ char *mem_strdup(const char *s) __attribute__((warn_unused_result));
 void mem_free(void *p);             /* NULL is fine */
 void mem_wipe(void *p, size_t len); /* not optimised away */
 void mem_wipe_free(void *p, size_t len);
+void mem_trim(void); /* free pages go back to the system; takes milliseconds */

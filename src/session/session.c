@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "session/shared.h"
 #include "session/table.h"
 
@@ -13,6 +14,40 @@ static struct host host_of_peer(const struct session *s)
 {
     return host_of(&s->peer.u.any);
 }
+
+/* -- what many sessions took goes back to the system when most have gone -- */
+
+#define TRIM_FROM 256 /* sessions of a worker; below that the heap may keep it */
+
+static _Thread_local unsigned most_sessions; /* since memory was given back */
+
+static void run_trim(struct job *job)
+{
+    (void)job;
+    mem_trim();
+}
+
+static void free_trim(struct job *job)
+{
+    mem_free(job);
+}
+
+static void give_memory_back(struct pool *pool)
+{
+    unsigned now = session_count_here();
+    if (most_sessions < TRIM_FROM || now > most_sessions / 4)
+        return;
+    most_sessions = now;
+    struct job *job = mem_new(sizeof(*job));
+    if (job == NULL)
+        return;
+    job->run = run_trim;
+    job->free = free_trim;
+    if (job_post(pool, job, NULL) < 0)
+        mem_free(job);
+}
+
+/* -- life -- */
 
 int session_init(struct session *s, struct session_shared *shared, const char *protocol,
                  const struct addr *peer, const struct addr *local)
@@ -31,6 +66,8 @@ int session_init(struct session *s, struct session_shared *shared, const char *p
     s->login_deadline = clock_after(shared->settings.timeouts.login_us);
     s->doing = "login";
     table_add(s);
+    if (session_count_here() > most_sessions)
+        most_sessions = session_count_here();
     return 0;
 }
 
@@ -53,6 +90,7 @@ void session_done(struct session *s)
     struct host host = host_of_peer(s);
     limits_leave(&s->shared->limits, &host);
     table_remove(s);
+    give_memory_back(s->shared->settings.files_pool);
     s->shared = NULL;
 }
 
