@@ -112,6 +112,12 @@ class Server:
                     found.append(record)
         return found
 
+    def last_audit(self, operation):
+        """The latest record of that operation. The log is written a moment after the reply."""
+        def found():
+            return [record for record in self.records("audit") if record["operation"] == operation]
+        return wait_until(operation + " is recorded", found)[-1]
+
     def client(self, user=None, password=None, host="127.0.0.1", login=True, timeout=30):
         """A logged-in ftplib session."""
         ftp = ftplib.FTP(timeout=timeout, encoding="utf-8")

@@ -245,7 +245,7 @@ def test_kick_ends_an_upload_and_keeps_the_old_file(server, root):
         assert ftp.is_closed()
     wait_until("it is gone", lambda: server.ask("who") == [])
     assert (root / "file").read_bytes() == b"old"
-    assert server.records("audit")[-1]["result"] != "ok"
+    assert server.last_audit("upload")["result"] != "ok"
 
 
 # -- stopping --

@@ -108,6 +108,7 @@ def test_opts_mlst_chooses_facts(ftp):
     assert any(line.startswith(b" MLST type*;size*;modify;") for line in ftp.ask("FEAT", 211).lines)
     ftp.ask("OPTS MLST", 200)
     assert ftp.ask("MLST a.txt", 250).lines[1] == b"  /a.txt"
+    ftp.ask("OPTS MLST size;", 200)
     ftp.ask("REIN", 220)
     ftp.login()
     assert re.match(rb" " + FACTS, ftp.ask("MLST a.txt", 250).lines[1])
