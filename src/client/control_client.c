@@ -151,7 +151,7 @@ static int run_call(struct control_call *call)
 static void explain(const struct control_call *call, int result)
 {
     if (result == -ENOENT || result == -ENOTDIR || result == -ECONNREFUSED)
-        fprintf(stderr, "ferry: no ferryd is running with state directory %s\n",
+        fprintf(stderr, "ferry: no ferryd is running with state directory %s (see --state)\n",
                 call->state_dir);
     else if (result < 0)
         fprintf(stderr, "ferry: ferryd with state directory %s: %s\n", call->state_dir,

@@ -23,6 +23,11 @@ static const struct option_row {
     {KEY_HELP, "help", NULL, "this text"},
 };
 
+static bool has_row(const struct control_usage *usage, const struct option_row *row)
+{
+    return row->key != KEY_JSON || usage->has_json;
+}
+
 static int complain(const char *command, const char *what, const char *word)
 {
     fprintf(stderr, "ferry %s: %s%s%s\nTry 'ferry %s --help'.\n", command, what,
@@ -62,15 +67,17 @@ static int take(struct control_options *o, int key)
     return EXIT_USAGE;
 }
 
-int control_options_parse(int argc, char **argv, const char *takes_argument,
+int control_options_parse(int argc, char **argv, const struct control_usage *usage,
                           struct control_options *ret)
 {
     struct option longs[ARRAY_LEN(rows) + 1] = {0};
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        longs[i] = (struct option){.name = rows[i].name,
-                                   .has_arg = rows[i].argument != NULL ? required_argument
-                                                                       : no_argument,
-                                   .val = (int)rows[i].key};
+    for (size_t i = 0, count = 0; i < ARRAY_LEN(rows); i++)
+        if (has_row(usage, &rows[i]))
+            longs[count++] = (struct option){
+                .name = rows[i].name,
+                .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
+                .val = (int)rows[i].key,
+            };
     *ret = (struct control_options){0};
     optind = 0; /* glibc: begin anew */
     opterr = 0;
@@ -88,11 +95,11 @@ int control_options_parse(int argc, char **argv, const char *takes_argument,
     }
     if (ret->help)
         return EXIT_OK;
-    int expected = takes_argument != NULL;
+    int expected = usage->argument != NULL;
     if (argc - optind > expected)
         return complain(argv[0], "one argument too many:", argv[optind + expected]);
     if (argc - optind < expected)
-        return complain(argv[0], "what is missing:", takes_argument);
+        return complain(argv[0], "what is missing:", usage->argument);
     ret->argument = expected ? argv[optind] : NULL;
     return set_state_dir(ret, NULL);
 }
@@ -103,10 +110,12 @@ void control_options_done(struct control_options *o)
     *o = (struct control_options){0};
 }
 
-void control_options_print_help(const char *usage, const char *what)
+void control_options_print_help(const struct control_usage *usage)
 {
-    printf("usage: ferry %s\n\n%s\n\n", usage, what);
+    printf("usage: ferry %s\n\n%s\n\n", usage->line, usage->what);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!has_row(usage, &rows[i]))
+            continue;
         char head[32];
         snprintf(head, sizeof(head), "--%s%s%s", rows[i].name,
                  rows[i].argument != NULL ? " " : "",

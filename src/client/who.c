@@ -63,13 +63,18 @@ static void print_json(const json_t *object, void *arg)
     mem_free(text);
 }
 
+static const struct control_usage who_usage = {
+    .line = "who [--json] [--state DIR]",
+    .what = "Lists the sessions of a running ferryd.",
+    .has_json = true,
+};
+
 int command_who(int argc, char **argv)
 {
     struct control_options o;
-    int code = control_options_parse(argc, argv, NULL, &o);
+    int code = control_options_parse(argc, argv, &who_usage, &o);
     if (code == EXIT_OK && o.help) {
-        control_options_print_help("who [--json] [--state DIR]",
-                                   "Lists the sessions of a running ferryd.");
+        control_options_print_help(&who_usage);
     } else if (code == EXIT_OK) {
         bool printed = false;
         code = control_ask(o.state_dir, json_pack("{s:s}", "op", "who"),

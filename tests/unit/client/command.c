@@ -7,7 +7,7 @@
 #include "check.h"
 #include "client/control_options.h"
 
-static void design_s_commands_are_known_and_two_are_built(void **state)
+static void planned_commands_are_known_and_two_are_built(void **state)
 {
     (void)state;
     static const char *const names[] = {"cp",   "ls",    "cat",   "rm",   "mkdir", "mv",
@@ -36,12 +36,17 @@ static void help_shows_what_is_built_alone(void **state)
     free(text);
 }
 
-static int parse(char *const *words, int count, const char *takes, struct control_options *ret)
+static const struct control_usage with_json = {.has_json = true};
+static const struct control_usage with_id = {.argument = "ID"};
+static const struct control_usage with_both = {.argument = "ID", .has_json = true};
+
+static int parse(char *const *words, int count, const struct control_usage *usage,
+                 struct control_options *ret)
 {
     char *argv[8];
     memcpy(argv, words, (size_t)count * sizeof(*argv));
     argv[count] = NULL;
-    int code = control_options_parse(count, argv, takes, ret);
+    int code = control_options_parse(count, argv, usage, ret);
     return code;
 }
 
@@ -51,12 +56,12 @@ static void the_options_of_a_command_are_read(void **state)
     struct control_options o;
     char who[] = "who", json[] = "--json", dir[] = "--state=/s", id[] = "7";
     char *const words[] = {who, json, dir, id};
-    assert_int_equal(parse(words, 3, NULL, &o), EXIT_OK);
+    assert_int_equal(parse(words, 3, &with_json, &o), EXIT_OK);
     assert_true(o.json);
     assert_string_equal(o.state_dir, "/s");
     assert_null(o.argument);
     control_options_done(&o);
-    assert_int_equal(parse(words, 4, "ID", &o), EXIT_OK);
+    assert_int_equal(parse(words, 4, &with_both, &o), EXIT_OK);
     assert_string_equal(o.argument, "7");
     control_options_done(&o);
 }
@@ -65,23 +70,27 @@ static void what_is_too_much_or_missing_is_a_wrong_use(void **state)
 {
     (void)state;
     struct control_options o;
-    char who[] = "who", extra[] = "x", unknown[] = "--nope", state_word[] = "--state";
+    char who[] = "who", extra[] = "x", unknown[] = "--nope", state_word[] = "--state",
+         json[] = "--json";
     char *const with_extra[] = {who, extra}, *const with_unknown[] = {who, unknown},
-                *const with_half[] = {who, state_word};
-    assert_int_equal(parse(with_extra, 2, NULL, &o), EXIT_USAGE);
+                *const with_half[] = {who, state_word},
+                *const with_json_word[] = {who, json, extra};
+    assert_int_equal(parse(with_extra, 2, &with_json, &o), EXIT_USAGE);
     control_options_done(&o);
-    assert_int_equal(parse(with_unknown, 2, NULL, &o), EXIT_USAGE);
+    assert_int_equal(parse(with_unknown, 2, &with_json, &o), EXIT_USAGE);
     control_options_done(&o);
-    assert_int_equal(parse(with_half, 2, NULL, &o), EXIT_USAGE);
+    assert_int_equal(parse(with_half, 2, &with_json, &o), EXIT_USAGE);
     control_options_done(&o);
-    assert_int_equal(parse(with_extra, 1, "ID", &o), EXIT_USAGE);
+    assert_int_equal(parse(with_extra, 1, &with_id, &o), EXIT_USAGE);
+    control_options_done(&o);
+    assert_int_equal(parse(with_json_word, 3, &with_id, &o), EXIT_USAGE);
     control_options_done(&o);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(design_s_commands_are_known_and_two_are_built),
+        cmocka_unit_test(planned_commands_are_known_and_two_are_built),
         cmocka_unit_test(help_shows_what_is_built_alone),
         cmocka_unit_test(the_options_of_a_command_are_read),
         cmocka_unit_test(what_is_too_much_or_missing_is_a_wrong_use),
