@@ -35,6 +35,9 @@ int config_text_read(const char *path, struct buf *ret, struct refusal *why)
     if (r < 0)
         return refuse(why, "%s: %s", path, err_text(r));
     config_text_blank_comments((char *)ret->data, ret->len - 1);
+    unsigned line = config_text_open_line((const char *)ret->data, ret->len - 1);
+    if (line != 0)
+        return refuse(why, "%s:%u: what '{' opens here is never closed", path, line);
     return 0;
 }
 
@@ -87,4 +90,22 @@ void config_text_blank_comments(char *text, size_t len)
             i++;
         }
     }
+}
+
+unsigned config_text_open_line(const char *text, size_t len)
+{
+    unsigned line = 1, opened = 0, depth = 0;
+    size_t i = 0;
+    while (i < len) {
+        size_t next = i + 1;
+        if (text[i] == '"' || text[i] == '\'')
+            next = skip_quoted(text, len, i);
+        else if (text[i] == '{' && depth++ == 0)
+            opened = line;
+        else if (text[i] == '}' && depth > 0)
+            depth--;
+        for (; i < next; i++)
+            line += text[i] == '\n';
+    }
+    return depth > 0 ? opened : 0;
 }

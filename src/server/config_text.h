@@ -2,6 +2,8 @@
  *
  * libconfuse 3.3 (Debian 12) counts a line that holds a comment three times, so its line
  * numbers would be wrong. Comments become blanks here: what is left has the lines of the file.
+ * It also takes the end of a file for the end of every open section, as if nothing were cut
+ * off.
  */
 #pragma once
 #include "base/buf.h"
@@ -10,8 +12,11 @@
 #define CONFIG_BYTES_MAX (1024 * 1024)
 
 /* Terminated; ret is the caller's to buf_done(), also on failure. Refused: what cannot be read,
- * is longer than CONFIG_BYTES_MAX or holds a NUL. */
+ * is longer than CONFIG_BYTES_MAX, holds a NUL or has an open brace at its end. */
 MUST_CHECK int config_text_read(const char *path, struct buf *ret, struct refusal *);
 
 /* "# ...", "// ..." and C's comments, outside of quotes, become blanks; newlines stay. */
 void config_text_blank_comments(char *text, size_t len);
+
+/* The line of the outermost brace that is never closed, or 0; of a text without comments. */
+unsigned config_text_open_line(const char *text, size_t len);

@@ -154,6 +154,7 @@ static int confine(struct launch *l, struct refusal *why)
     r = privileges_drop(&l->identity);
     if (r < 0)
         return refuse(why, "giving up privileges: %s", err_text(r));
+    roots_warn_unreadable(&l->server.roots, l->server.settings);
     int landlock = sandbox_landlock(&l->rules);
     if (landlock == -ENOSYS || landlock == -EOPNOTSUPP)
         log_event(LOG_WARNING, "no_landlock", "reason", err_text(landlock));

@@ -9,6 +9,7 @@
 #include "server/config.h"
 #include "server/launch.h"
 #include "server/options.h"
+#include "server/privileges.h"
 #include "server/roots.h"
 #include "session/control_path.h"
 #include "task/runtime.h"
@@ -21,6 +22,14 @@ static int fail(int code, const struct refusal *why)
     if (code == EXIT_USAGE)
         fputs("Try 'ferryd --help'.\n", stderr);
     return code;
+}
+
+/* What is missing in a configuration has no line. */
+static void name_file(const struct options *o, struct refusal *why)
+{
+    struct refusal of = *why;
+    if (o->config != NULL)
+        refuse(why, "%s: %s", o->config, of.text);
 }
 
 /* The exit code: EXIT_OK, or whose fault it is that the settings do not hold. */
@@ -41,17 +50,26 @@ static int read_settings(const struct options *o, struct settings *s, struct ref
     (void)!control_state_dir(geteuid() == 0, getenv("XDG_STATE_HOME"), getenv("HOME"), &state);
     int r = settings_finish(s, state, why);
     mem_free(state);
-    if (r < 0)
-        return o->config != NULL ? EXIT_FAILED : EXIT_USAGE;
-    return EXIT_OK;
+    if (r == 0)
+        return EXIT_OK;
+    name_file(o, why);
+    return o->config != NULL ? EXIT_FAILED : EXIT_USAGE;
 }
 
 static int check_config(const struct options *o, struct settings *s, struct refusal *why)
 {
     struct roots roots;
-    if (roots_open(s, &roots, why) < 0)
+    struct identity who;
+    int r = roots_open(s, &roots, why);
+    if (r == 0) {
+        roots_close(&roots);
+        r = privileges_choose(s, &who, why);
+    }
+    if (r < 0) {
+        name_file(o, why);
         return fail(EXIT_FAILED, why);
-    roots_close(&roots);
+    }
+    identity_done(&who);
     printf("%s: no fault found\n", o->config);
     return EXIT_OK;
 }

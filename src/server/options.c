@@ -137,13 +137,18 @@ static const struct option_row rows[] = {
      "add an account (repeatable); NAME:@FILE reads the password\n"
      "from FILE, NAME alone makes one",
      take_user},
-    {"anonymous", NULL, "also let anonymous read", take_anonymous},
+    {"anonymous", NULL, "also let anonymous read, with any password", take_anonymous},
     {"read-only", NULL, "nobody may change anything", take_read_only},
     {"workers", "N", "threads that serve (default: one per core, at most 8)", take_workers},
-    {"state", "DIR", "state directory: lock, control socket", take_state},
-    {"log-format", "FORMAT", "text or json, to standard error", take_log_format},
+    {"state", "DIR",
+     "directory of lock and control socket (default: /var/lib/ferryd\n"
+     "for root, ~/.local/state/ferryd for others)",
+     take_state},
+    {"log-format", "FORMAT", "text (the default) or json, to standard error", take_log_format},
     {"config", "FILE", "serve what FILE says, see ferryd.conf(5)", take_config},
-    {"check-config", NULL, "say what is wrong with the configuration; exit 0 or 1",
+    {"check-config", NULL,
+     "say what is wrong with the configuration; exit 0 or 1\n"
+     "(without --config: of " OPTIONS_CONFIG_FILE ")",
      take_check_config},
     {"help", NULL, "this text", take_help},
     {"version", NULL, "the version", take_version},
@@ -171,7 +176,8 @@ static int check_action(struct options *o, struct refusal *why)
         return 0;
     case OPTIONS_CHECK_CONFIG:
         if (o->dir != NULL)
-            return refuse(why, "--check-config takes no directory");
+            return refuse(why,
+                          "--check-config takes no directory; the file goes after --config");
         if (o->config == NULL)
             o->config = OPTIONS_CONFIG_FILE;
         return 0;

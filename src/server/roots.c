@@ -1,10 +1,13 @@
 #include "server/roots.h"
 
 #include <errno.h>
+#include <linux/openat2.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "task/sys.h"
 
 /* The index of an earlier account with the same root, or that account's own. */
 static unsigned first_with_root(const struct settings *s, unsigned account)
@@ -63,6 +66,24 @@ void roots_allow(const struct roots *roots, struct sandbox_rules *rules)
         bool only_reads = (roots->rights[i] & ~(unsigned)RIGHTS_READ_ONLY) == 0;
         sandbox_add_tree(rules, vroot_fd(roots->at[i]),
                          only_reads ? SANDBOX_READ : SANDBOX_WRITE);
+    }
+}
+
+void roots_warn_unreadable(const struct roots *roots, const struct settings *s)
+{
+    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC};
+    for (unsigned i = 0; i < s->account_count; i++) {
+        if (first_with_root(s, i) != i)
+            continue;
+        int fd = sys_openat2(vroot_fd(roots->at[s->accounts[i].root_index]), ".", &how);
+        if (fd < 0) {
+            struct log_record r;
+            log_begin(&r, LOG_WARNING, "unreadable_root");
+            log_text(&r, "root", s->accounts[i].root);
+            log_err(&r, fd);
+            log_end(&r);
+        }
+        sys_close(fd);
     }
 }
 

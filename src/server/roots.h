@@ -19,6 +19,9 @@ void roots_close(struct roots *); /* {0} is fine */
 /* Only to read where no account may change anything. */
 void roots_allow(const struct roots *, struct sandbox_rules *);
 
+/* Call it as the user that the process became. */
+void roots_warn_unreadable(const struct roots *, const struct settings *);
+
 /* The accounts of the settings: passwords are hashed (20 ms each), quotas start at zero. */
 MUST_CHECK int accounts_load(const struct settings *, struct pool *hash_pool, struct auth **ret,
                              struct refusal *);

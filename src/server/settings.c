@@ -14,12 +14,12 @@
 #include "crypto/random.h"
 #include "task/sys.h"
 
-/* Known words of DESIGN's command line; those that are not built are refused by name. */
+/* Those that are planned and not built are refused by name. */
 static const struct scheme {
     const char *name;
     bool is_built;
 } schemes[] = {
-    {"ftp", true},    {"ftps", false}, {"ssh", false},
+    {"ftp", true},    {"ftps", false}, {"sftp", false}, {"ssh", false},
     {"rsync", false}, {"tar", false},  {"http", false},
 };
 

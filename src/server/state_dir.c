@@ -69,7 +69,7 @@ int state_dir_open(const char *path, const struct identity *who, struct state_di
     bool made = false;
     int r = make_path(path, &made);
     if (r < 0)
-        return refuse(why, "state directory %s: %s", path, err_text(r));
+        return refuse(why, "state directory %s: %s (see --state)", path, err_text(r));
     struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC};
     struct state_dir state = {.fd = sys_openat2(AT_FDCWD, path, &how), .lock = -1};
     if (state.fd < 0)

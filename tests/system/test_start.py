@@ -25,7 +25,9 @@ def ferry(*args):
     ((), "give a directory"),
     (("/", "--nonsense"), "unknown option '--nonsense'"),
     (("/", "--workers", "0"), "--workers"),
+    (("--check-config", "/etc/ferryd.conf"), "the file goes after --config"),
     (("/", "--log-format", "xml"), "neither text nor json"),
+    (("/", "--listen", "sftp://127.0.0.1:0"), "'sftp' is not built yet"),
     (("/", "--listen", "ssh://127.0.0.1:0"), "'ssh' is not built yet"),
     (("/", "--listen", "rsync://127.0.0.1:0"), "'rsync' is not built yet"),
     (("/", "--listen", "ftp://localhost:0"), "numeric"),
@@ -49,6 +51,7 @@ def test_a_wrong_command_line_is_refused_with_the_reason(args, says):
     (("bench",), "'bench' is not built yet"),
     (("who", "--nonsense"), "unknown option --nonsense"),
     (("kick",), "ID"),
+    (("kick", "--json", "1"), "unknown option --json"),
     (("kick", "first"), "'first' is not the ID"),
 ])
 def test_ferry_refuses_a_wrong_command_line_with_the_reason(args, says):
@@ -127,6 +130,14 @@ def test_a_password_on_the_command_line_is_wiped_and_warned_about(ferryd, root):
 def test_cleartext_beyond_loopback_is_warned_about(ferryd, root):
     assert ferryd(root).records("cleartext") == []
     assert len(ferryd(root, listen=("ftp://0.0.0.0:0",)).records("cleartext")) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+def test_a_root_that_the_server_cannot_read_is_warned_about(ferryd, root):
+    assert ferryd(root).records("unreadable_root") == []
+    os.chown(root, 65534, 65534)
+    root.chmod(0o300)
+    assert [r["root"] for r in ferryd(root).records("unreadable_root")] == [str(root)]
 
 
 def test_the_service_manager_is_told(tmp_path, root):
@@ -219,7 +230,29 @@ def test_check_config_looks_for_the_roots(whole, tmp_path):
     (tmp_path / "bob").rmdir()
     done = run("--check-config", "--config", whole)
     assert done.returncode == 1
-    assert "%s/bob, the root of 'bob'" % tmp_path in done.stderr
+    assert "%s: %s/bob, the root of 'bob'" % (whole, tmp_path) in done.stderr
+
+
+def test_check_config_looks_for_the_user(whole):
+    whole.write_text('user = "nobody-of-that-name"\n' + whole.read_text())
+    done = run("--check-config", "--config", whole)
+    assert done.returncode == 1
+    assert "%s: user 'nobody-of-that-name': there is none" % whole in done.stderr
+
+
+def test_what_a_configuration_lacks_is_said_with_its_name(tmp_path):
+    path = config(tmp_path, 'listen "ftp" { address = {"127.0.0.1:0"} }\n')
+    done = run("--check-config", "--config", path)
+    assert done.returncode == 1
+    assert done.stderr == "ferryd: %s: no account: nobody could log in\n" % path
+
+
+def test_a_configuration_that_was_cut_off_is_refused(whole):
+    text = whole.read_text()
+    whole.write_text(text[:text.index("}\naccount \"bob\"")])
+    done = run("--check-config", "--config", whole)
+    assert done.returncode == 1
+    assert "%s:4: what '{' opens here is never closed" % whole in done.stderr
 
 
 @pytest.fixture
@@ -280,6 +313,7 @@ def test_what_a_root_holds_at_start_counts_against_the_quota(ferryd, root):
     (root / "deep" / "er").mkdir(parents=True)
     (root / "deep" / "er" / "file").write_bytes(b"x" * 900 * 1024)
     server = ferryd(root, config="defaults { quota_bytes = 1M  keep_partial = false }")
+    wait_until("the count", lambda: server.records("quota_counted"))
     counted = server.records("quota_counted")
     assert [(c["bytes"], c["files"]) for c in counted] == [(900 * 1024, 3)]
     ftp = server.client()

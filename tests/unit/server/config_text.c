@@ -40,6 +40,28 @@ static void comments_become_blanks_and_lines_stay(void **state)
     }
 }
 
+static void the_outermost_open_brace_is_found(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *text;
+        unsigned line;
+    } cases[] = {
+        {"", 0},
+        {"a { }\nb { c = {1, 2} }\n", 0},
+        {"a { }\nb { c = {1, 2}\n", 2},
+        {"a {\nb { c = {1, 2\n", 1},
+        {"a = \"{\"\n", 0},
+        {"a = \"\n\n\" b {", 3},
+        {"} {", 1},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(config_text_open_line(cases[i].text, strlen(cases[i].text)),
+                         cases[i].line);
+}
+
 static void what_is_no_text_is_refused(void **state)
 {
     (void)state;
@@ -68,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comments_become_blanks_and_lines_stay),
+        cmocka_unit_test(the_outermost_open_brace_is_found),
         cmocka_unit_test(what_is_no_text_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
