@@ -141,7 +141,7 @@ static void without_a_server_that_is_what_it_says(void **state)
     close(listening);
     assert_int_equal(ask(dir), EXIT_FAILED); /* its socket is still there */
     snprintf(expected, sizeof(expected),
-             "ferry: no ferryd is running with state directory %s\n", dir);
+             "ferry: no ferryd is running with state directory %s (see --state)\n", dir);
     assert_non_null(strstr(complaint, expected));
     assert_int_equal(ask("/nonexistent"), EXIT_FAILED);
     assert_non_null(
