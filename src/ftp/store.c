@@ -123,6 +123,13 @@ static bool client_has_left(const struct ftp_session *s)
     return !s->is_quitting && tcp_has_ended(stream_fd(s->base.control));
 }
 
+/* What found no room is not kept: it would go on taking the room, under a name that no listing
+ * shows, and its owner could not even see what to delete. */
+static bool found_no_room(int result)
+{
+    return result == -FERRY_EQUOTA || result == -ENOSPC || result == -EDQUOT;
+}
+
 static int end_upload(struct ftp_transfer *t, int result)
 {
     struct vupload *upload = ((struct store *)t)->upload;
@@ -130,7 +137,7 @@ static int end_upload(struct ftp_transfer *t, int result)
     if (result >= 0 && client_has_left(t->session))
         result = -FERRY_ECLOSED;
     if (result < 0) {
-        vupload_break(upload, written_end);
+        vupload_break(upload, found_no_room(result) ? 0 : written_end);
         return result;
     }
     return vupload_commit(upload, written_end);

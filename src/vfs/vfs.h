@@ -146,7 +146,8 @@ MUST_CHECK int vupload_reserve(struct vupload *, uint64_t end_offset);
 /* Both end the upload and free it, and are meant for a shield. commit: [fsync] close, rename,
  * [fsync of the directory]; 0 means stored, on failure nothing of the old file is lost.
  * `written_end`: the offset after the last byte. break: the partial is kept (if no file stands
- * under the name) or removed; what stood under the name stays, unless it was written in place.
+ * under the name) or removed, for certain with 0; what stood under the name stays, unless it
+ * was written in place.
  * Where the task is cancelled, or the pool too full, outside a shield, a commit is a break that
  * the pool does later. */
 PARKS MUST_CHECK int vupload_commit(struct vupload *, uint64_t written_end);

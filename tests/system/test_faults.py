@@ -250,6 +250,19 @@ def test_a_quota_reached_in_mid_upload_is_552_and_leaves_the_old_file(ferryd, ro
     assert_told(server, "upload", {"FERRY_EQUOTA"})
 
 
+def test_a_new_file_that_found_no_room_takes_none(ferryd, root):
+    server = ferryd(root, config="defaults { quota_bytes = 1M }")
+    with Dialogue(server) as d:
+        data = d.data()
+        d.ask("STOR new", 150)
+        with pytest.raises(OSError):
+            while True:
+                data.sendall(NEW)
+        d.expect(552)
+        assert not list(root.iterdir()), "a hidden partial would lock the account"
+        d.give("STOR other", NEW[:1_000_000])
+
+
 def test_a_quota_of_files_refuses_one_more_but_not_its_replacement(ferryd, root):
     server = ferryd(root, config="defaults { quota_files = 2 }")
     with Dialogue(server) as d:
