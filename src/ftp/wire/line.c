@@ -9,8 +9,6 @@
 /* RFC 854, "TELNET COMMAND STRUCTURE" */
 enum {
     TELNET_FIRST_COMMAND = 0xf0,
-    TELNET_DATA_MARK = 0xf2,
-    TELNET_INTERRUPT = 0xf4,
     TELNET_WILL = 0xfb, /* then WONT, DO, DONT: the commands with an option */
     TELNET_IAC = 0xff,
 };
@@ -95,8 +93,6 @@ static size_t put_after_iac(struct ftp_line_reader *r, uint8_t c, uint8_t *out)
     }
     if (c >= TELNET_WILL)
         r->telnet = TELNET_OPTION;
-    if (c == TELNET_INTERRUPT || c == TELNET_DATA_MARK)
-        r->was_interrupted = true;
     return 0;
 }
 
@@ -163,14 +159,6 @@ enum ftp_line_event ftp_line_next(struct ftp_line_reader *r, size_t line_cap,
 void ftp_line_unread(struct ftp_line_reader *r)
 {
     r->current = 0;
-}
-
-bool ftp_line_take_interrupt(struct ftp_line_reader *r)
-{
-    bool was = r->was_interrupted;
-
-    r->was_interrupted = false;
-    return was;
 }
 
 bool ftp_line_is_idle(const struct ftp_line_reader *r)

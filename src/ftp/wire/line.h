@@ -7,10 +7,10 @@
  *
  * A line ends with CRLF or a bare LF, which are not part of it; a CR elsewhere is. Telnet
  * sequences (RFC 854) are removed while feeding: IAC IAC is one 0xFF; IAC WILL, WONT, DO, DONT
- * and their option, and every other IAC command, are dropped; IAC IP and IAC DM are remembered
- * as an interrupt. IAC before a byte below 0xF0 is no Telnet command but a client that does not
- * escape, and stays as it is. The socket wants SO_OOBINLINE: a client marks the last byte of
- * ABOR (or the IAC before DM) as urgent, and the byte would be missing otherwise.
+ * and their option, and every other IAC command (IP and DM before ABOR among them), are
+ * dropped. IAC before a byte below 0xF0 is no Telnet command but a client that does not escape,
+ * and stays as it is. The socket wants SO_OOBINLINE: a client marks the last byte of ABOR (or
+ * the IAC before DM) as urgent, and the byte would be missing otherwise.
  */
 #pragma once
 #include "base/attr.h"
@@ -24,7 +24,6 @@ struct ftp_line_reader {
     uint16_t current; /* length with line end of the line given out last; it begins at start */
     uint8_t telnet;
     bool is_skipping; /* the rest of an over-long line */
-    bool was_interrupted;
 };
 
 enum ftp_line_event {
@@ -54,9 +53,6 @@ enum ftp_line_event ftp_line_next(struct ftp_line_reader *, size_t line_cap,
 /* Gives the line of the last FTP_LINE_READY back; ftp_line_next() will return it again. For a
  * command that must wait for the end of a transfer. */
 void ftp_line_unread(struct ftp_line_reader *);
-
-/* True once for each run of IAC IP and IAC DM fed since the last call. */
-bool ftp_line_take_interrupt(struct ftp_line_reader *);
 
 /* Nothing is held and nothing is half read: the session may doze. */
 bool ftp_line_is_idle(const struct ftp_line_reader *);

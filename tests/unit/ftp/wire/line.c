@@ -103,16 +103,14 @@ static void a_line_does_not_depend_on_where_the_bytes_are_cut(void **state)
         expect_line(&r, "USER a");
         expect_line(&r, "ABOR");
         expect_line(&r, "CWD \xffx");
-        assert_true(ftp_line_take_interrupt(&r));
-        assert_false(ftp_line_take_interrupt(&r));
         expect_idle(&r);
         ftp_line_done(&r);
     }
 }
 
-#define ROW(in, line, interrupted)                                                             \
+#define ROW(in, line)                                                                          \
     {                                                                                          \
-        {(const uint8_t *)(in), sizeof(in) - 1}, line, interrupted                             \
+        {(const uint8_t *)(in), sizeof(in) - 1}, line                                          \
     }
 
 static void telnet_commands_are_dropped(void **state)
@@ -122,21 +120,20 @@ static void telnet_commands_are_dropped(void **state)
     static const struct {
         struct bytes in;
         const char *line;
-        bool is_interrupted;
     } rows[] = {
-        ROW("A\xff\xfb\x03\x42\r\n", "AB", false), /* WILL x */
-        ROW("A\xff\xfc\n\x42\r\n", "AB", false),   /* WONT, the option is LF */
-        ROW("A\xff\xfd\xff\x42\r\n", "AB", false), /* DO, the option is 255 */
-        ROW("A\xff\xfe\0\x42\r\n", "AB", false),   /* DONT, the option is NUL */
-        ROW("A\xff\xf1\xff\xf6\x42\r\n", "AB", false),
-        ROW("\xff\xf4\xff\xf2\x41\x42OR\r\n", "ABOR", true),
-        ROW("\xff\xf4\x41\x42OR\r\n", "ABOR", true),
-        ROW("\xff\xf2\x41\x42OR\r\n", "ABOR", true),
-        ROW("\xff\xff\r\n", "\xff", false),
-        ROW("\xff\xff\xff\xff\r\n", "\xff\xff", false),
-        ROW("y\xff.txt\r\n", "y\xff.txt", false), /* a client that does not escape */
-        ROW("y\xff\r\n", "y\xff", false),         /* must not lose the line end */
-        ROW("\xf4\xf2\r\n", "\xf4\xf2", false),   /* without IAC only bytes */
+        ROW("A\xff\xfb\x03\x42\r\n", "AB"), /* WILL x */
+        ROW("A\xff\xfc\n\x42\r\n", "AB"),   /* WONT, the option is LF */
+        ROW("A\xff\xfd\xff\x42\r\n", "AB"), /* DO, the option is 255 */
+        ROW("A\xff\xfe\0\x42\r\n", "AB"),   /* DONT, the option is NUL */
+        ROW("A\xff\xf1\xff\xf6\x42\r\n", "AB"),
+        ROW("\xff\xf4\xff\xf2\x41\x42OR\r\n", "ABOR"),
+        ROW("\xff\xf4\x41\x42OR\r\n", "ABOR"),
+        ROW("\xff\xf2\x41\x42OR\r\n", "ABOR"),
+        ROW("\xff\xff\r\n", "\xff"),
+        ROW("\xff\xff\xff\xff\r\n", "\xff\xff"),
+        ROW("y\xff.txt\r\n", "y\xff.txt"), /* a client that does not escape */
+        ROW("y\xff\r\n", "y\xff"),         /* must not lose the line end */
+        ROW("\xf4\xf2\r\n", "\xf4\xf2"),   /* without IAC only bytes */
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -144,7 +141,6 @@ static void telnet_commands_are_dropped(void **state)
         ftp_line_init(&r);
         assert_int_equal(ftp_line_feed(&r, rows[i].in), 0);
         expect_line(&r, rows[i].line);
-        assert_int_equal(ftp_line_take_interrupt(&r), rows[i].is_interrupted);
         expect_idle(&r);
         ftp_line_done(&r);
     }
