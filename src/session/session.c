@@ -116,6 +116,8 @@ static int enter_account(struct session *s, struct account *a)
     s->account = a;
     if (r < 0)
         drop_account(s);
+    else
+        s->doing = "idle";
     return r;
 }
 
@@ -163,5 +165,6 @@ void session_logout(struct session *s)
         return;
     limits_logout(&s->shared->limits, s->account);
     drop_account(s);
+    s->doing = "login";
     s->login_deadline = clock_after(s->shared->settings.timeouts.login_us);
 }
