@@ -131,6 +131,12 @@ int upload_act_break(struct op *op)
 
 /* -- stored -- */
 
+/* What stands behind the end of an appending writer came from another one. */
+static bool cuts_the_rest(const struct vupload *u)
+{
+    return !(u->in_place && u->request.kind == VUPLOAD_APPEND);
+}
+
 /* The file has exactly what was written. */
 static int finish_contents(struct vupload *u)
 {
@@ -141,7 +147,7 @@ static int finish_contents(struct vupload *u)
         return r;
     if ((uint64_t)st.st_size < u->written_end)
         return -EIO; /* somebody cut it: a hole would be stored as if it were data */
-    if ((uint64_t)st.st_size > u->written_end)
+    if ((uint64_t)st.st_size > u->written_end && cuts_the_rest(u))
         return sys_ftruncate(fd, (off_t)u->written_end);
     return 0;
 }

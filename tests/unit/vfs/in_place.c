@@ -130,6 +130,26 @@ static void body_what_is_written_under_a_held_name_is_paid_for_until_it_goes(str
 }
 ON_FRESH_GROUND(what_is_written_under_a_held_name_is_paid_for_until_it_goes)
 
+static void body_an_append_that_ends_first_cuts_nothing_of_another(struct ground *g)
+{
+    struct vupload *first, *second;
+    store_two(g);
+    TASK_ASSERT(begin(&g->t, "/f", APPENDED, &first) == 0);
+    TASK_ASSERT(begin(&g->t, "/f", APPENDED, &second) == 0);
+    uint64_t first_at = vupload_offset(first), second_at = vupload_offset(second);
+    TASK_ASSERT(upload_write(second, &second_at, "a long line") == 0);
+    TASK_ASSERT(upload_write(first, &first_at, "short") == 0);
+    TASK_ASSERT(vupload_commit(first, first_at) == 0);
+    TASK_ASSERT(vupload_commit(second, second_at) == 0);
+    struct vpath path = vpath_of("/f");
+    struct vstat stat;
+    TASK_ASSERT(vfs_stat(g->t.vfs, &path, true, &stat) == 0);
+    vpath_done(&path);
+    TASK_ASSERT(stat.size_bytes == second_at);
+    TASK_ASSERT(used(g, second_at + 10, 2)); /* and the other of the two files */
+}
+ON_FRESH_GROUND(an_append_that_ends_first_cuts_nothing_of_another)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_file_that_goes_while_it_is_written_gives_its_bytes_back_once),
         cmocka_unit_test(a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it),
         cmocka_unit_test(what_is_written_under_a_held_name_is_paid_for_until_it_goes),
+        cmocka_unit_test(an_append_that_ends_first_cuts_nothing_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
