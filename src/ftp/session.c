@@ -61,6 +61,7 @@ static const struct {
     {-FERRY_ESHUTDOWN, "The server is stopping; try again later."},
     {-ECANCELED, "The server is stopping; try again later."},
     {-EBUSY, "The server is busy; try again later."},
+    {-EAGAIN, "The server is busy; try again later."}, /* no stack: vm.max_map_count */
     {-ENOMEM, "The server is out of memory; try again later."},
 };
 

@@ -109,6 +109,15 @@ static int open_all(struct launch *l, struct refusal *why)
     return r;
 }
 
+static void log_capacity(unsigned descriptors)
+{
+    struct log_record r;
+    log_begin(&r, LOG_INFO, "capacity");
+    log_u64(&r, "descriptors", descriptors);
+    log_u64(&r, "tasks_awake", privileges_tasks_awake());
+    log_end(&r);
+}
+
 static void warn_descriptors(const struct server *server, unsigned have)
 {
     unsigned listening = server->listeners.count * server->listeners.workers;
@@ -224,6 +233,7 @@ int launch(struct settings *settings, const char *notify_socket, struct refusal 
     int r = open_all(l, why);
     if (r == 0) {
         l->server.notify_fd = notify_open(notify_socket);
+        log_capacity(descriptors);
         warn_descriptors(&l->server, descriptors);
         r = confine(l, why);
     }

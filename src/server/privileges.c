@@ -4,6 +4,8 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,11 +13,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "task/sys.h"
 
 #define PASSWD_TEXT_MAX        16384 /* of one entry of the user database */
 #define DESCRIPTORS_OF_SESSION 3     /* control, data, file */
 #define DESCRIPTORS_OF_PROCESS 100   /* logs, loops, roots, jobs that were left behind */
+#define MAPPINGS_OF_STACK      2     /* it and its guard */
+#define MAPPINGS_OF_PROCESS    1000  /* libraries, heaps, threads */
 
 static int find_user(const char *name, struct identity *ret, struct refusal *why)
 {
@@ -87,6 +92,22 @@ unsigned privileges_descriptors_for(unsigned sessions, unsigned listening_socket
     uint64_t n = (uint64_t)sessions * DESCRIPTORS_OF_SESSION + listening_sockets +
                  DESCRIPTORS_OF_PROCESS;
     return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
+}
+
+unsigned privileges_tasks_awake(void)
+{
+    char line[32] = "";
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    if (f == NULL)
+        return 0;
+    bool has_line = fgets(line, sizeof(line), f) != NULL;
+    (void)fclose(f);
+    struct bytes digits = bytes_first(bytes_str(line), strcspn(line, "\n"));
+    uint64_t mappings;
+    if (!has_line || text_u64(digits, 10, UINT32_MAX, &mappings) < 0 ||
+        mappings <= MAPPINGS_OF_PROCESS)
+        return 0;
+    return (unsigned)(mappings - MAPPINGS_OF_PROCESS) / MAPPINGS_OF_STACK;
 }
 
 static int change_identity(const struct identity *who)

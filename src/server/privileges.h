@@ -28,6 +28,9 @@ void identity_done(struct identity *); /* {0} is fine */
 unsigned privileges_raise_descriptors(void);
 /* Descriptors that so many sessions may need at once, each with a transfer. */
 unsigned privileges_descriptors_for(unsigned sessions, unsigned listening_sockets);
+/* How many tasks can be awake at once, whose stacks take two mappings each of the
+ * vm.max_map_count that a process may have. Dozing sessions have none. 0: not known. */
+unsigned privileges_tasks_awake(void);
 
 /* No new privileges, no supplementary groups but the user's, uid and gid for good, no
  * capability in any set, bounding set included. A release build cannot be traced or dumped

@@ -120,6 +120,21 @@ def test_connections_that_are_reset_at_once_leave_nothing(ferryd, root):
         wait_until("the end of all", lambda: sessions(server) == 0)
 
 
+@pytest.mark.skipif(IS_SANITIZED, reason="a sanitizer has taken all addresses there are")
+def test_without_room_for_a_stack_a_client_is_told(ferryd, root):
+    server = ferryd(root, "--workers", "1", config=OPEN_HOUSE)
+    assert can_log_in(server)
+    with open("/proc/%d/statm" % server.pid) as f:
+        mapped = int(f.read().split()[0]) * resource.getpagesize()
+    # room for about a hundred stacks; memory that is there already is not counted again
+    resource.prlimit(server.pid, resource.RLIMIT_AS, (mapped + (16 << 20), resource.RLIM_INFINITY))
+    with contextlib.ExitStack() as crowd:
+        said = [crowd.enter_context(connect(server, i)).recv(4096)[:3] for i in range(400)]
+    assert set(said) == {b"220", b"421"}
+    wait_until("the end of all", lambda: sessions(server) == 0)
+    assert can_log_in(server)
+
+
 # -- slowness --
 
 

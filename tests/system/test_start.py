@@ -320,3 +320,9 @@ def test_what_a_root_holds_at_start_counts_against_the_quota(ferryd, root):
     with pytest.raises(ftplib.all_errors):
         ftp.storbinary("STOR more", io.BytesIO(b"x" * 200 * 1024))
     server.client().storbinary("STOR less", io.BytesIO(b"x" * 100 * 1024))
+
+
+def test_at_start_it_says_how_much_it_can_hold(ferryd, root):
+    record, = ferryd(root).records("capacity")
+    assert record["descriptors"] > 100
+    assert record["tasks_awake"] > 100

@@ -175,6 +175,18 @@ static void so_many_sessions_need_so_many_descriptors(void **state)
     assert_int_equal(privileges_descriptors_for(UINT32_MAX, 2), UINT32_MAX);
 }
 
+/* The kernel's bound is a setting of the machine, so it is read once more here. */
+static void the_kernel_s_bound_on_mappings_bounds_the_tasks(void **state)
+{
+    (void)state;
+    unsigned mappings = 0;
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%u", &mappings), 1); // NOLINT(cert-err34-c)
+    (void)fclose(f);
+    assert_in_range(privileges_tasks_awake(), mappings / 2 - 1000, mappings / 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -185,6 +197,7 @@ int main(void)
         TEST(only_a_debug_build_leaves_a_core),
         TEST(descriptors_are_raised_to_the_hard_limit),
         TEST(so_many_sessions_need_so_many_descriptors),
+        TEST(the_kernel_s_bound_on_mappings_bounds_the_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
