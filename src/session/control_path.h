@@ -8,7 +8,7 @@
 #include "base/attr.h"
 
 #define CONTROL_SOCKET_NAME "control.sock"
-#define CONTROL_REQUEST_MAX 512  /* bytes of a request line */
+#define CONTROL_REQUEST_MAX 256  /* bytes of a request line; brackets nest on a stack */
 #define CONTROL_REPLY_MAX   4096 /* bytes of a reply line */
 
 /* root: /var/lib/ferryd; else $XDG_STATE_HOME/ferryd, else $HOME/.local/state/ferryd. The

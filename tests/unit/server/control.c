@@ -30,7 +30,7 @@ static int setup(void **state)
 {
     (void)state;
     const struct identity who = {.changes = false};
-    const struct runtime_settings threads = {.workers = WORKERS};
+    const struct runtime_settings threads = {.workers = WORKERS, .measure_stacks = true};
     strcpy(dir, "/tmp/ferry-control-XXXXXX");
     if (mkdtemp(dir) == NULL)
         return -1;
@@ -141,6 +141,7 @@ static const struct {
     {"{\"op\": \"dance\"}\n", "unknown operation"},
     {"{\"op\": 7}\n", "not a request"},
     {"[]\n", "not a request"},
+    {"{\"op\": {\"op\": [[7]]}}\n", "not a request"},
     {"who\n", "not a request"},
     {"\n", "not a request"},
 };
@@ -175,6 +176,39 @@ static void what_is_no_request_is_told_so(void **state)
     bad = NULL;
     serve(ask_badly);
     assert_null(bad);
+}
+
+/* As deep as a line can be: the parser of JSON calls itself for each level. */
+static void *ask_deeply(void *arg)
+{
+    char line[CONTROL_REQUEST_MAX];
+    memset(line, '[', sizeof(line));
+    line[sizeof(line) - 1] = '\n';
+    int fd = dial();
+    if (write(fd, line, sizeof(line)) < 0)
+        abort();
+    hear(fd);
+    bad = strstr(answer, "not a request") == NULL ? "a nested request" : NULL;
+    ask_line("{\"op\": \"stats\"}\n");
+    send_signal(SIGTERM);
+    return arg;
+}
+
+static void no_task_uses_half_of_its_stack(void **state)
+{
+    (void)state;
+    serve(ask_deeply);
+    assert_null(bad);
+    const struct stack_depth *depths;
+    unsigned count = runtime_stack_depths(server.runtime, &depths);
+    bool has_client = false;
+    for (unsigned i = 0; i < count; i++) {
+        print_message("%s: %zu of %zu bytes\n", depths[i].task_name, depths[i].bytes,
+                      depths[i].of_bytes);
+        assert_true(depths[i].bytes <= depths[i].of_bytes / 2);
+        has_client |= strcmp(depths[i].task_name, "control_client") == 0;
+    }
+    assert_true(has_client);
 }
 
 static void *dial_often(void *arg)
@@ -240,6 +274,7 @@ int main(void)
         TEST(who_without_sessions_is_an_end_alone),
         TEST(stats_come_from_every_worker),
         TEST(what_is_no_request_is_told_so),
+        TEST(no_task_uses_half_of_its_stack),
         TEST(clients_beyond_the_bound_are_closed),
         TEST(a_silent_client_does_not_hold_the_end),
         TEST(the_socket_is_its_owner_s_alone),
