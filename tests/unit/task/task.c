@@ -4,13 +4,16 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "check.h"
 #include "runtime_fixture.h"
+#include "task/fd.h"
 #include "task/sanitizer.h"
+#include "task/sys.h"
 
 /* -- scopes and cancel -- */
 
@@ -246,6 +249,82 @@ static void parking_inside_no_park_aborts_and_names_the_task(void **state)
     assert_non_null(strstr(text, "task \"main\" parks (sleep) inside a NO_PARK scope"));
 }
 
+static void wait_for_byte(void *arg)
+{
+    (void)!io_fd_wait(arg, IO_READ, USEC_NEVER);
+}
+
+static void main_two_readers(void *arg)
+{
+    (void)arg;
+    int fds[2];
+    struct io_fd *f;
+    struct scope scope;
+    char c;
+    TASK_ASSERT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+    TASK_ASSERT(io_fd_new(fds[0], &f) == 0);
+    TASK_ASSERT(sys_recv(fds[0], &c, 1, 0) == -EAGAIN);
+    TASK_ASSERT(task_sleep_until(clock_after(1000)) == 0); /* the edge of a new socket */
+    io_fd_not_ready(f, IO_READ, io_fd_edges(f, IO_READ));
+    scope_init(&scope);
+    TASK_ASSERT(scope_start(&scope, "first", TASK_NORMAL, wait_for_byte, f, NULL) == 0);
+    TASK_ASSERT(scope_start(&scope, "second", TASK_NORMAL, wait_for_byte, f, NULL) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(1000)) == 0);
+    _exit(0); /* nobody complained */
+}
+
+static void two_who_wait_for_one_direction_abort_and_are_named(void **state)
+{
+    (void)state;
+    static char text[8192];
+    (void)die_in_child(main_two_readers, text, sizeof(text));
+    assert_non_null(strstr(text, "two tasks wait for one direction of a descriptor"));
+    assert_non_null(strstr(text, "first"));
+    assert_non_null(strstr(text, "second"));
+}
+
+/* -- lag -- */
+
+static char lag_name[32];
+static usec_t lag_us;
+
+static void on_lag(const char *task_name, usec_t us)
+{
+    (void)snprintf(lag_name, sizeof(lag_name), "%s", task_name);
+    lag_us = us;
+}
+
+static void hog(void *arg)
+{
+    (void)arg;
+    for (usec_t end = clock_after(60 * USEC_PER_MS); clock_now() < end;)
+        continue;
+}
+
+static void main_lag(void *arg)
+{
+    struct worker_stats *ret = arg;
+    struct scope scope;
+    scope_init(&scope);
+    runtime_on_lag(runtime_self(), on_lag);
+    TASK_ASSERT(scope_start(&scope, "hog", TASK_NORMAL, hog, NULL, NULL) == 0);
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    runtime_on_lag(runtime_self(), NULL);
+    scope_leave(&scope);
+    worker_stats(worker_self(), ret);
+}
+
+static void who_holds_up_the_loop_is_named_and_the_lag_is_kept(void **state)
+{
+    (void)state;
+    struct worker_stats stats = {0};
+    lag_us = 0;
+    run_threaded(1, main_lag, &stats);
+    assert_string_equal(lag_name, "hog");
+    assert_true(lag_us >= 60 * USEC_PER_MS);
+    assert_true(stats.longest_turn_us >= lag_us);
+}
+
 /* -- stacks -- */
 
 static void deep(void *arg)
@@ -289,6 +368,8 @@ int main(void)
         cmocka_unit_test(one_bulk_task_runs_per_turn),
         cmocka_unit_test(a_task_that_overruns_its_stack_is_named),
         cmocka_unit_test(parking_inside_no_park_aborts_and_names_the_task),
+        cmocka_unit_test(two_who_wait_for_one_direction_abort_and_are_named),
+        cmocka_unit_test(who_holds_up_the_loop_is_named_and_the_lag_is_kept),
         cmocka_unit_test(the_depth_of_a_stack_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
