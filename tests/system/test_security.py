@@ -113,6 +113,31 @@ def test_dots_lead_nowhere(server, root, outside):
         assert '"/inside"' in d.ask("PWD", 257).text
 
 
+def test_the_longest_path_works_and_one_byte_more_is_refused(server, root):
+    folders = ["d%02d" % i + "x" * 252 for i in range(15)]
+    longest = "/" + "/".join(folders + ["f" * 254])
+    assert len(longest) == 4095
+    with Dialogue(server) as d:
+        for folder in folders:
+            d.ask("MKD " + folder, 257)
+            d.ask("CWD " + folder, 250)
+        d.give("STOR " + longest, b"deep")
+        d.ask("SIZE " + longest, 213)
+        d.ask("MLST " + longest, 250)
+        assert d.fetch("RETR " + longest) == b"deep"
+        assert d.fetch("NLST " + longest).decode().strip() == longest
+        for path in (longest + "f", "f" * 255, "f" * 4096, "f/" * 2048, "/" * 4096 + "f" * 256):
+            for command in ("SIZE %s", "CWD %s", "MKD %s", "DELE %s", "RMD %s", "RNFR %s", "MLST %s", "STAT %s",
+                            "MFMT 20200101000000 %s", "SITE CHMOD 600 %s"):
+                refuses(d, command % path)
+            for command in ("RETR %s", "STOR %s", "APPE %s", "LIST %s", "MLSD %s"):
+                refuses_transfer(d, command % path)
+        d.ask("RNFR " + longest, 350)
+        refuses(d, "RNTO %sf" % longest)
+        d.ask("DELE " + longest, 250)
+        d.ask("NOOP", 200)
+
+
 def test_the_root_cannot_be_removed_or_renamed(server, root):
     with Dialogue(server) as d:
         for command in ("RMD /", "RMD .", "RMD nothing/..", "DELE /"):
