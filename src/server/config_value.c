@@ -65,6 +65,12 @@ int config_value_sync(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
     return parse_word(cfg, opt, value, ret, "none", "file");
 }
 
+int config_value_links(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
+{
+    static_assert(VROOT_BENEATH == 0 && VROOT_IN_ROOT == 1, "the words' order");
+    return parse_word(cfg, opt, value, ret, "beneath", "in-root");
+}
+
 int config_value_log_format(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
 {
     static_assert(LOG_TEXT == 0 && LOG_JSON == 1, "the words' order");

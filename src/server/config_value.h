@@ -11,7 +11,8 @@
 int config_value_size(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* K, M, G, T */
 int config_value_count(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_seconds(cfg_t *, cfg_opt_t *, const char *value, void *ret);
-int config_value_sync(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* enum vfs_sync */
+int config_value_sync(cfg_t *, cfg_opt_t *, const char *value, void *ret);  /* enum vfs_sync */
+int config_value_links(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* vroot_links */
 int config_value_log_format(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 
 /* ret is a text: the value itself, checked */

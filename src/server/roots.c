@@ -18,9 +18,10 @@ static unsigned first_with_root(const struct settings *s, unsigned account)
     return account;
 }
 
-static int open_root(struct roots *roots, const struct account_setting *a, struct refusal *why)
+static int open_root(struct roots *roots, const struct account_setting *a,
+                     enum vroot_links links, struct refusal *why)
 {
-    int r = vroot_open(a->root, VROOT_BENEATH, &roots->at[roots->count]);
+    int r = vroot_open(a->root, links, &roots->at[roots->count]);
     if (r < 0)
         return refuse(why, "%s, the root of '%s': %s", a->root, a->name, err_text(r));
     roots->count++;
@@ -37,7 +38,7 @@ int roots_open(struct settings *s, struct roots *ret, struct refusal *why)
         unsigned first = first_with_root(s, i);
         if (first == i) {
             a->root_index = roots.count;
-            r = open_root(&roots, a, why);
+            r = open_root(&roots, a, s->links, why);
         } else {
             a->root_index = s->accounts[first].root_index;
         }

@@ -70,6 +70,7 @@ struct settings {
     uint64_t default_quota_bytes, default_quota_files, default_rate_bytes_per_s; /* 0: none */
 
     struct vfs_policy vfs;
+    enum vroot_links links; /* of every root: what a link that leads out is */
     struct session_limits limits;
     unsigned ban_failures; /* of a host within a minute; 0: nobody is banned */
     struct session_timeouts timeouts;

@@ -100,6 +100,21 @@ def test_a_link_out_of_the_tree_is_no_file(server, root, outside, name):
     assert not (outside / "new").exists()
 
 
+def test_links_can_be_set_to_begin_at_the_root(ferryd, root, outside):
+    (root / "inside" / "file").write_bytes(b"mine")
+    (root / "from-the-root").symlink_to("/inside/file")
+    (root / "above").symlink_to("../../inside")
+    before = snapshot(outside)
+    with Dialogue(ferryd(root, config='defaults { links = in-root }')) as d:
+        assert d.fetch("RETR from-the-root") == b"mine"
+        assert d.fetch("RETR above/file") == b"mine"
+        for way in WAYS:
+            refuses_transfer(d, "RETR %s/secret" % way)
+            refuses(d, "DELE %s/secret" % way)
+        refuses_transfer(d, "RETR file-link")
+    assert snapshot(outside) == before
+
+
 def test_dots_lead_nowhere(server, root, outside):
     with Dialogue(server) as d:
         for path in ("../outside/secret", "/../outside/secret", "inside/../../outside/secret", "./../outside/secret",

@@ -52,7 +52,7 @@ static const char whole[] =
     "  root = \"/srv/files/%u\"\n"
     "  rights = {\"list\", \"read\", \"write\"}\n"
     "  quota_bytes = 10G  quota_files = 1000  rate_bytes_per_s = 64K\n"
-    "  sync = file  atomic_upload = false  keep_partial = no\n"
+    "  sync = file  links = in-root  atomic_upload = false  keep_partial = no\n"
     "}\n"
     "account \"anna\" {\n"
     "  hash = \"$y$j9T$abcdefgh$0123456789\"\n"
@@ -85,6 +85,7 @@ static void every_key_reaches_its_setting(void **state)
     assert_int_equal(s.default_quota_files, 1000);
     assert_int_equal(s.default_rate_bytes_per_s, 64 * 1024);
     assert_int_equal(s.vfs.sync, VFS_SYNC_FILE);
+    assert_int_equal(s.links, VROOT_IN_ROOT);
     assert_false(s.vfs.atomic_upload);
     assert_false(s.vfs.keep_partial);
     assert_int_equal(s.limits.sessions, 9);
@@ -145,6 +146,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"timeouts {\n idle_s = 604801 }\n", 2, "idle_s"},
         {"defaults {\n quota_bytes = 10X\n}\n", 2, "'10X' is not a size"},
         {"defaults {\n sync = disk\n}\n", 2, "'disk' is neither none nor file"},
+        {"defaults {\n links = out\n}\n", 2, "'out' is neither beneath nor in-root"},
         {"defaults {\n rights = {\"read\", \"fly\"}\n}\n", 2, "'fly' is no right"},
         {"listen \"ftp\" {\n address = {\"localhost:21\"}\n}\n", 2, "numeric"},
         {"listen \"ftp\" {\n passive_ports = \"80-90\"\n}\n", 2, "1024"},
