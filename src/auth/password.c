@@ -1,5 +1,6 @@
 #include "auth/password.h"
 
+#include <assert.h>
 #include <crypt.h>
 #include <errno.h>
 
@@ -15,8 +16,9 @@
 bool password_is_usable(struct bytes password)
 {
     size_t at;
+    static_assert(PASSWORD_MAX < CRYPT_MAX_PASSPHRASE_SIZE, "or the end is not looked at");
     return password.len != 0 && password.len <= PASSWORD_MAX &&
-           password.len < CRYPT_MAX_PASSPHRASE_SIZE && !bytes_find(password, '\0', &at);
+           !bytes_find(password, '\0', &at);
 }
 
 bool password_hash_is_usable(const char *hash)
@@ -39,18 +41,28 @@ int password_setting_new(char **ret)
     return *ret != NULL ? 0 : -ENOMEM;
 }
 
-/* struct crypt_data is 32 KB: never on a stack. The result lies in it. */
+/* struct crypt_data is 32 KB: never on a stack. The result lies in it. A failure is NULL or a
+ * text with '*', which no hash begins with. */
+static bool compute_one(const struct secret *password, const char *setting,
+                        struct crypt_data *data, struct bytes *ret)
+{
+    const char *out = crypt_r((const char *)password->data, setting, data);
+    if (out == NULL || out[0] == '*')
+        return false;
+    *ret = bytes_str(out);
+    return true;
+}
+
+/* crypt(3) says EINVAL of a spoilt setting and for want of memory, which yescrypt takes 16 MB
+ * of. A setting that is known to be good tells them apart, so that nobody's right password is
+ * called wrong; and a spoilt one costs as much as any. */
 static int compute(const struct secret *password, const char *setting, struct crypt_data *data,
                    struct bytes *ret)
 {
-    errno = 0;
-    const char *out = crypt_r((const char *)password->data, setting, data);
-    int failure = errno;
-    /* A failure is NULL or a text with '*', which no hash begins with. */
-    if (out == NULL || out[0] == '*')
-        return failure == ENOMEM ? -ENOMEM : -FERRY_EAUTH;
-    *ret = bytes_str(out);
-    return 0;
+    static const char good[] = "$y$j9T$k2XAnEHBqQ1Ct2aMXFKNa/";
+    if (compute_one(password, setting, data, ret))
+        return 0;
+    return compute_one(password, good, data, ret) ? -FERRY_EAUTH : -ENOMEM;
 }
 
 static int hash_secret(const struct secret *password, char **ret)

@@ -10,7 +10,7 @@
 
 /* ftp */
 #define FTP_LINE_MAX              4608 /* longest command line: a verb and a path of PATH_LEN_MAX */
-#define FTP_LINE_PRELOGIN_MAX     512    /* before login no path is needed */
+#define FTP_LINE_PRELOGIN_MAX     520    /* before login no path is needed */
 #define FTP_PRELOGIN_COMMANDS_MAX 32     /* commands before login, then 421 */
 #define FTP_LOGIN_TRIES_MAX       3      /* wrong passwords, then 421 */
 #define FTP_GLOB_STEPS_MAX        200000 /* pattern steps of one listing */
@@ -18,8 +18,8 @@
 
 /* accounts */
 #define USER_NAME_MAX  128
-#define PASSWORD_MAX   512
-#define HASH_QUEUE_MAX 64 /* waiting password checks, then 421 */
+#define PASSWORD_MAX   511 /* what crypt(3) reads */
+#define HASH_QUEUE_MAX 64  /* waiting password checks, then 421 */
 #define REMEMBERED_US  (300 * USEC_PER_S)
 #define REMEMBERED_MAX 4096              /* digests of right passwords */
 #define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */

@@ -1,4 +1,5 @@
 /* USER PASS ACCT REIN QUIT (RFC 959 4.1.1). */
+#include <assert.h>
 #include <errno.h>
 
 #include "base/err.h"
@@ -8,6 +9,9 @@
 #include "ftp/handlers.h"
 #include "ftp/reply.h"
 #include "ftp/session.h"
+
+static_assert(FTP_LINE_PRELOGIN_MAX >= sizeof("PASS ") - 1 + PASSWORD_MAX,
+              "the longest password fits in a line");
 
 static void log_out(struct ftp_session *s)
 {

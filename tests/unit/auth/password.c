@@ -1,11 +1,13 @@
 #include "auth/password.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/mem.h"
 #include "check.h"
+#include "child.h"
 
 static int verify(const char *password, const char *hash)
 {
@@ -55,6 +57,27 @@ static void hashes_of_older_methods_still_match(void **state)
         assert_int_equal(verify("old password", hashes[i]), 0);
         assert_int_equal(verify("new password", hashes[i]), -FERRY_EAUTH);
     }
+}
+
+/* In a child, which has what memory it has and gets no more. */
+static int verify_without_memory(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+    return CHILD_SKIPS; /* sanitizers, which clang builds are for, need memory of their own */
+#else
+    char *hash;
+    CHILD_ASSERT(password_hash(BYTES_LIT("right"), &hash) == 0);
+    const struct rlimit none = {0};
+    CHILD_ASSERT(setrlimit(RLIMIT_AS, &none) == 0);
+    CHILD_ASSERT(verify("right", hash) == -ENOMEM);
+    return 0;
+#endif
+}
+
+static void a_right_password_is_not_called_wrong_for_want_of_memory(void **state)
+{
+    (void)state;
+    run_in_child(verify_without_memory);
 }
 
 static void a_setting_matches_no_password(void **state)
@@ -116,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_new_hash_is_yescrypt_and_matches_its_password_alone),
         cmocka_unit_test(two_hashes_of_one_password_differ),
         cmocka_unit_test(hashes_of_older_methods_still_match),
+        cmocka_unit_test(a_right_password_is_not_called_wrong_for_want_of_memory),
         cmocka_unit_test(a_setting_matches_no_password),
         cmocka_unit_test(what_crypt_would_not_read_whole_is_not_usable),
         cmocka_unit_test(locked_and_broken_hashes_are_not_usable),
