@@ -102,7 +102,7 @@ int beneath_open_cached(const struct beneath *tree, const char *path, struct sta
 int beneath_parent(const struct beneath *tree, char *path, int *ret_dir, const char **ret_leaf)
 {
     if (strcmp(path, ".") == 0)
-        return -EBUSY;
+        return -EPERM;
     char *slash = strrchr(path, '/');
     if (slash)
         *slash = '\0';

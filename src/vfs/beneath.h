@@ -43,7 +43,7 @@ MUST_CHECK int beneath_open(const struct beneath *, const char *path, enum benea
 MUST_CHECK int beneath_open_cached(const struct beneath *, const char *path, struct stat *ret);
 
 /* The directory that holds the last component, as O_PATH, and that component, which points into
- * path. path is written to and restored. The tree itself has no parent: -EBUSY. */
+ * path. path is written to and restored. The tree itself has no parent: -EPERM. */
 MUST_CHECK int beneath_parent(const struct beneath *, char *path, int *ret_dir,
                               const char **ret_leaf);
 

@@ -143,7 +143,7 @@ static int act_rename(struct op *op)
 static int check_rename(const struct vfs *v, const struct vpath *from, const struct vpath *to)
 {
     if (vpath_is_root(from) || vpath_is_root(to))
-        return -EBUSY;
+        return -EPERM;
     int r = vfs_check(v, from, VFS_ACT_RENAME);
     if (r == 0)
         r = vfs_check(v, to, VFS_ACT_RENAME);

@@ -41,7 +41,7 @@ struct row {
     }
 #define ROOT                                                                                   \
     {                                                                                          \
-        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EBUSY, EISDIR, EBUSY, EBUSY, 0, 0             \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EPERM, EISDIR, EPERM, EPERM, 0, 0             \
     }
 #define DIRECTORY                                                                              \
     {                                                                                          \
