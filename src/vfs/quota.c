@@ -154,6 +154,7 @@ static struct quota_file *file_new(struct quota *q, const struct stat *st)
     f->device = st->st_dev;
     f->inode = st->st_ino;
     f->counted = (uint64_t)st->st_size;
+    f->is_gone = st->st_nlink == 0; /* between its making and this */
     list_append(&q->in_place, &f->node);
     return f;
 }

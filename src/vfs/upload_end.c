@@ -134,7 +134,7 @@ int upload_act_break(struct op *op)
 /* What stands behind the end of an appending writer came from another one. */
 static bool cuts_the_rest(const struct vupload *u)
 {
-    return !(u->in_place && u->request.kind == VUPLOAD_APPEND);
+    return u->temp[0] || u->request.kind != VUPLOAD_APPEND;
 }
 
 /* The file has exactly what was written. */

@@ -45,6 +45,26 @@ static void body_who_append_to_a_file_together_pay_for_it_once(struct ground *g)
 }
 ON_FRESH_GROUND(who_append_to_a_file_together_pay_for_it_once)
 
+static void body_an_append_cuts_nothing_of_another_with_a_quota_or_without(struct ground *g)
+{
+    struct quota *const quotas[] = {g->quota, NULL};
+    for (int i = 0; i < 2; i++) {
+        struct vupload *u[2];
+        g->t.vfs = vfs_free(g->t.vfs);
+        vroot_unref(g->t.root);
+        tree_serve(&g->t, quotas[i]);
+        TASK_ASSERT(store(&g->t, "/f", REPLACE, "first") == 0);
+        begin_two(g, APPENDED, u);
+        uint64_t short_end = 5, long_end = 5;
+        TASK_ASSERT(upload_write(u[0], &short_end, "12") == 0);
+        TASK_ASSERT(upload_write(u[1], &long_end, "longer") == 0);
+        TASK_ASSERT(vupload_commit(u[1], long_end) == 0);
+        TASK_ASSERT(vupload_commit(u[0], short_end) == 0);
+        TASK_ASSERT(tree_holds(&g->t, "root/f", "firstlonger"));
+    }
+}
+ON_FRESH_GROUND(an_append_cuts_nothing_of_another_with_a_quota_or_without)
+
 /* How "/f" loses its name while it is written. */
 enum way { REMOVED, RENAMED_OVER, REPLACED_BY_UPLOAD };
 
@@ -155,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_cut_a_file_together_give_its_bytes_back_once),
         cmocka_unit_test(who_append_to_a_file_together_pay_for_it_once),
+        cmocka_unit_test(an_append_cuts_nothing_of_another_with_a_quota_or_without),
         cmocka_unit_test(a_file_that_goes_while_it_is_written_gives_its_bytes_back_once),
         cmocka_unit_test(a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it),
         cmocka_unit_test(what_is_written_under_a_held_name_is_paid_for_until_it_goes),

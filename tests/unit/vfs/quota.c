@@ -51,6 +51,43 @@ static void nothing_and_zero_are_unlimited(void **state)
     quota_unref(q);
 }
 
+static void a_file_without_a_name_gives_all_back_when_it_is_closed(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    struct quota_file *f = NULL;
+    struct stat st = {.st_mode = S_IFREG, .st_ino = 7};
+    assert_int_equal(quota_new(100, 0, &q), 0);
+    for (unsigned links = 0; links < 2; links++) {
+        st.st_nlink = links;
+        assert_int_equal(quota_file_open(q, &st, &f), 0);
+        assert_int_equal(quota_file_grow(q, f, 60), 0);
+        assert_int_equal(quota_file_grow(q, f, 101), -FERRY_EQUOTA);
+        quota_file_close(q, f, 50);
+        expect_used(q, links == 0 ? 0 : 50, 0);
+    }
+    quota_unref(q);
+}
+
+static void a_file_whose_size_nobody_knows_keeps_what_it_has(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    struct quota_file *f = NULL;
+    const struct stat st = {.st_mode = S_IFREG, .st_nlink = 1};
+    assert_int_equal(quota_new(100, 0, &q), 0);
+    assert_int_equal(quota_file_open(q, &st, &f), 0);
+    assert_int_equal(quota_file_grow(q, f, 60), 0);
+    quota_file_close(q, f, UINT64_MAX);
+    expect_used(q, 60, 0);
+    assert_int_equal(quota_file_open(NULL, &st, &f), 0);
+    assert_null(f);
+    quota_file_cut(NULL, f);
+    quota_file_close(NULL, f, 0);
+    quota_give_file(NULL, &st);
+    quota_unref(q);
+}
+
 static pthread_barrier_t start;
 
 static void *take_all(void *arg)
@@ -87,6 +124,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_both_or_nothing),
         cmocka_unit_test(nothing_and_zero_are_unlimited),
+        cmocka_unit_test(a_file_without_a_name_gives_all_back_when_it_is_closed),
+        cmocka_unit_test(a_file_whose_size_nobody_knows_keeps_what_it_has),
         cmocka_unit_test(threads_never_pass_the_limit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
