@@ -6,6 +6,7 @@
 #include "ftp/handlers.h"
 #include "ftp/reply.h"
 #include "ftp/session.h"
+#include "ftp/transfer.h"
 
 #define ANYTIME FTP_BEFORE_LOGIN
 #define PATH    FTP_TAKES_PATH
@@ -116,15 +117,21 @@ static int run(struct ftp_session *s, const struct ftp_command *command, struct 
     return command->run(s, &(struct ftp_args){text, NULL});
 }
 
+/* Pipelined commands are answered in order, so all but a few wait for the transfer; those too
+ * behind an ABOR, or their replies would be taken for its. */
+static bool waits_for_end(const struct ftp_transfer *t, const struct ftp_command *command)
+{
+    return command == NULL || (command->flags & FTP_DURING_TRANSFER) == 0 ||
+           (t->is_aborted && command->run != ftp_cmd_quit);
+}
+
 int ftp_command_run(struct ftp_session *s, struct bytes line)
 {
     struct ftp_request request;
     const struct ftp_command *command = NULL;
     if (ftp_command_parse(line, &request) == 0)
         command = ftp_command_find(request.verb);
-    /* Pipelined commands are answered in order, so all but a few wait for the transfer. */
-    if (s->transfer != NULL &&
-        (command == NULL || (command->flags & FTP_DURING_TRANSFER) == 0)) {
+    if (s->transfer != NULL && waits_for_end(s->transfer, command)) {
         ftp_line_unread(&s->lines);
         s->is_holding = true;
         return 0;

@@ -181,7 +181,7 @@ static int append_end(struct buf *out, const struct ftp_transfer *t)
     if (t->result >= 0)
         return ftp_reply(out, 226, "Transfer complete.");
     struct ftp_failure failure;
-    if (t->phase == FTP_TRANSFER_CONNECTED || t->aborts > 0)
+    if (t->phase == FTP_TRANSFER_CONNECTED || t->is_aborted)
         failure = ftp_failure_of_transfer(t->result);
     else if (t->phase == FTP_TRANSFER_OPENED)
         failure = ftp_failure_of_connecting(t->result);
@@ -200,7 +200,7 @@ static int finish(struct ftp_session *s)
     struct buf out;
     buf_init(&out, FTP_REPLY_MAX);
     r = append_end(&out, s->transfer);
-    for (unsigned i = 0; i < s->transfer->aborts && r == 0; i++)
+    if (r == 0 && s->transfer->is_aborted)
         r = ftp_reply(&out, 226, "ABOR done.");
     forget_transfer(s);
     return ftp_say_lines(s, &out, r);
@@ -243,8 +243,7 @@ int ftp_cmd_abor(struct ftp_session *s, const struct ftp_args *args)
                        was_prepared ? "The data connection is given up."
                                     : "There is no transfer to abort.");
     }
-    if (t->aborts < UINT8_MAX)
-        t->aborts++; /* answered behind the transfer's own reply */
+    t->is_aborted = true; /* answered behind the transfer's own reply */
     if (!t->is_finished)
         task_cancel(t->task);
     return 0;

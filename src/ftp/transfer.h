@@ -51,7 +51,7 @@ struct ftp_transfer {
     struct event go;       /* 150 was said */
     bool is_announced;
     bool is_finished; /* result is final; the task is about to return */
-    uint8_t aborts;   /* ABOR commands to answer */
+    bool is_aborted;  /* ABOR is to be answered */
     enum ftp_transfer_phase phase;
     int result; /* of the phase it ended in */
     struct xfer_progress progress;

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from conftest import PASSWORD, USER
 from dialogue import Dialogue, cut
 
 MANY = "limits { per_address = 0  per_account = 0  unauthenticated = 0 }\n"
@@ -24,16 +25,11 @@ def put(client, command, content, breaks=False):
     return client.reply()
 
 
-def room_left(client):
-    """How many bytes the account may still store: what is kept of a file that is too large."""
-    assert put(client, "STOR probe", bytes(2 * QUOTA)).code == 552
-    kept = int(client.ask("SIZE probe", 213).text.split()[1])
-    client.ask("DELE probe", 250)
-    return kept
-
-
-def bytes_in(root):
-    return sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
+def assert_ledger_is_right(client, root):
+    """What the quota leaves beside the files in the tree can be stored, and no byte more."""
+    room = QUOTA - sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
+    assert put(client, "STOR probe", bytes(room + 1)).code == 552
+    assert put(client, "STOR probe", bytes(room)).code == 226
 
 
 @pytest.mark.parametrize("atomic", ["true", "false"])
@@ -63,7 +59,7 @@ def test_sessions_that_race_on_one_name_neither_gain_nor_lose_quota(ferryd, root
             thread.start()
         for thread in threads:
             thread.join()
-        assert room_left(clients[0]) + bytes_in(root) == QUOTA
+        assert_ledger_is_right(clients[0], root)
 
 
 def test_a_file_that_many_cut_at_once_makes_no_room_for_others(ferryd, root):
@@ -81,4 +77,33 @@ def test_a_file_that_many_cut_at_once_makes_no_room_for_others(ferryd, root):
             data.sendall(b"y")
             data.close()
             client.expect(226)
-        assert room_left(clients[0]) == QUOTA // 2 - 2
+        assert (root / "f").read_bytes() == b"\0y"
+        assert_ledger_is_right(clients[0], root)
+
+
+def test_replies_behind_an_abor_come_behind_its_own(server, root):
+    (root / "large").write_bytes(bytes(32 << 20))
+    with Dialogue(server) as client, client.data() as data:
+        client.ask("RETR large", 150)
+        client.send("ABOR", "NOOP", "STAT", "ABOR", "PWD", "QUIT")
+        assert [client.reply().code for _ in range(7)] == [426, 226, 200, 211, 225, 257, 221]
+        assert client.is_closed()
+
+
+def test_the_longest_password_logs_in_and_a_longer_one_is_refused(ferryd, root):
+    long = "x" * 511
+    server = ferryd(root, users=((USER, PASSWORD), ("long", long)))
+    with Dialogue(server, login=False) as client:
+        client.login("long", long)
+    for wrong in (long + "x", long[:-1]):
+        with Dialogue(server, login=False) as client:
+            client.ask("USER long", 331)
+            client.ask("PASS " + wrong, 530)
+
+
+@pytest.mark.parametrize("commands", [["RMD /"], ["RNFR /", "RNTO x"], ["MKD x", "RNFR x", "RNTO /"]])
+def test_nobody_is_told_to_try_again_what_never_works(server, commands):
+    with Dialogue(server) as client:
+        for command in commands[:-1]:
+            client.ask(command, 257, 350)
+        client.ask(commands[-1], 550)
