@@ -502,6 +502,26 @@ def test_an_active_port_where_nobody_listens_is_425(server, old_file):
         d.ask("NOOP", 200)
 
 
+def test_an_active_port_that_does_not_answer_is_425(ferryd, root, old_file):
+    server = ferryd(root, config="timeouts { connect_s = 1 }")
+    with Dialogue(server) as d, contextlib.ExitStack() as crowd:
+        listener = crowd.enter_context(d.listener())
+        listener.listen(0)
+        for _ in range(100):  # until its queue is full and the kernel drops what else comes
+            waiting = crowd.enter_context(socket.socket())
+            waiting.settimeout(0.5)
+            try:
+                waiting.connect(listener.getsockname())
+            except TimeoutError:
+                break
+        else:
+            pytest.skip("the kernel drops nothing here")
+        d.ask("RETR file", 150)
+        d.expect(425)
+        d.ask("NOOP", 200)
+    assert_told(server, "download", {"ETIMEDOUT"})
+
+
 # -- going on with a broken upload --
 
 
