@@ -30,6 +30,16 @@ def descriptors(server):
     return len(os.listdir("/proc/%d/fd" % server.pid))
 
 
+def descriptor_names(server):
+    """What each descriptor is, for a message that says which one stayed."""
+    folder = "/proc/%d/fd/" % server.pid
+    names = []
+    for number in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            names.append("%s %s" % (number, os.readlink(folder + number)))
+    return names
+
+
 def assert_grew_less(server, before_kb, kb):
     if not IS_SANITIZED:  # there freed memory is kept, to be found when used
         assert private_dirty_kb(server.pid) - before_kb < kb
@@ -39,9 +49,13 @@ def assert_grew_less(server, before_kb, kb):
 def nothing_stays(server):
     """What the clients inside made the server open is closed when they have gone."""
     sessions(server)  # every worker answers: all is open that a server needs
-    before = descriptors(server)
+    before = descriptor_names(server)
     yield
-    wait_until("the descriptors of those who left", lambda: descriptors(server) <= before)
+    try:
+        wait_until("the descriptors of those who left", lambda: descriptors(server) <= len(before))
+    except pytest.fail.Exception:
+        pytest.fail("these stay: %s; sessions: %s" % (
+            sorted(set(descriptor_names(server)) - set(before)), server.ferry("who").stdout))
 
 
 def sessions(server):
