@@ -35,7 +35,7 @@ struct quota_file;
 MUST_CHECK int quota_file_open(struct quota *, const struct stat *, struct quota_file **ret);
 /* The file may grow to that end. -FERRY_EQUOTA: and not further than before. */
 MUST_CHECK int quota_file_grow(struct quota *, struct quota_file *, uint64_t end_offset);
-/* Was cut to nothing. */
+/* Under the names' lock, as the cut to nothing that it tells of. */
 void quota_file_cut(struct quota *, struct quota_file *);
 /* Under the names' lock. size: what the file has; UINT64_MAX: nobody knows. */
 void quota_file_close(struct quota *, struct quota_file *, uint64_t size);

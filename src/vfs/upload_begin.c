@@ -225,31 +225,31 @@ static int make_new(struct vupload *u)
     return r < 0 ? r : write_to_leaf(u);
 }
 
-static int open_and_count(struct vupload *u, struct stat *ret)
+/* All under the names' lock: nobody who opens the file behind the cut has written before it. */
+static int open_and_count(struct vupload *u, const struct plan *p)
 {
-    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, O_WRONLY, ret);
+    struct stat st;
+    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, O_WRONLY, &st);
     if (fd < 0)
         return fd;
-    vfile_opened(u->file, fd, ret, false);
-    return quota_file_open(u->op.quota, ret, &u->in_place);
+    vfile_opened(u->file, fd, &st, false);
+    int r = quota_file_open(u->op.quota, &st, &u->in_place);
+    /* it may have become shorter since it was looked at */
+    if (r == 0 && p->offset > (uint64_t)st.st_size)
+        r = -EINVAL;
+    if (r < 0 || !p->is_cut)
+        return r;
+    r = sys_ftruncate(fd, 0);
+    if (r == 0)
+        quota_file_cut(u->op.quota, u->in_place);
+    return r;
 }
 
 static int open_in_place(struct vupload *u, const struct plan *p)
 {
-    struct stat st;
     quota_names_lock(u->op.quota);
-    int r = open_and_count(u, &st);
+    int r = open_and_count(u, p);
     quota_names_unlock(u->op.quota);
-    if (r < 0)
-        return r;
-    /* it may have become shorter since it was looked at */
-    if (p->offset > (uint64_t)st.st_size)
-        return -EINVAL;
-    if (!p->is_cut)
-        return 0;
-    r = sys_ftruncate(vfile_fd(u->file), 0);
-    if (r == 0)
-        quota_file_cut(u->op.quota, u->in_place);
     return r;
 }
 
