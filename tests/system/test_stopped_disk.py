@@ -73,8 +73,9 @@ def who(server):
 
 
 def descriptors(server):
-    """How many are open, once every worker has answered and so has all that it needs."""
-    server.ask("stats")
+    """How many are open, once every worker has answered twice and so has opened all that it needs."""
+    for _ in range(2):
+        server.ask("stats")
     return len(os.listdir("/proc/%d/fd" % server.pid))
 
 
