@@ -30,6 +30,7 @@ static const struct {
     ROW(FERRY_ESHUTDOWN, "the server is stopping"),
     ROW(FERRY_EBADNAME, "not a valid file name"),
     ROW(FERRY_EBANNED, "too many failures from this address"),
+    ROW(FERRY_EREFUSED, "the server refused"),
 
     /* files */
     ROW(ENOENT, "no such file or directory"),

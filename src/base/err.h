@@ -20,6 +20,7 @@ enum ferry_err {
     FERRY_ESHUTDOWN,     /* the server is stopping */
     FERRY_EBADNAME,      /* a name that no file can have (NUL, too long, reserved) */
     FERRY_EBANNED,       /* too many failures from this address */
+    FERRY_EREFUSED,      /* the server said no to a request of ours */
     FERRY_ERR_END
 };
 

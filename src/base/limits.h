@@ -15,6 +15,7 @@
 #define FTP_LOGIN_TRIES_MAX       3      /* wrong passwords, then 421 */
 #define FTP_GLOB_STEPS_MAX        200000 /* pattern steps of one listing */
 #define FTP_REPLY_MAX             16384  /* bytes of one multi-line reply */
+#define FTP_ANSWER_LINES_MAX      1024   /* lines of one that a server sends us */
 
 /* accounts */
 #define USER_NAME_MAX  128

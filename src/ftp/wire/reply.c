@@ -167,7 +167,7 @@ static const struct reply_code {
     {-FERRY_ERIGHTS, 550},   {-FERRY_ENOTREG, 550},
     {-FERRY_ESTALLED, 426},  {-FERRY_EKICKED, 421},
     {-FERRY_ESHUTDOWN, 421}, {-FERRY_EBADNAME, 553},
-    {-FERRY_EBANNED, 421},
+    {-FERRY_EBANNED, 421},   {-FERRY_EREFUSED, 550},
 };
 
 unsigned ftp_reply_code(int result)
