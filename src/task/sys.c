@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -41,11 +43,6 @@ ssize_t sys_read(int fd, void *data, size_t len)
 ssize_t sys_write(int fd, const void *data, size_t len)
 {
     return SYS(write(fd, data, len));
-}
-
-ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off)
-{
-    return SYS(pwrite(fd, data, len, off));
 }
 
 ssize_t sys_preadv2(int fd, const struct iovec *iov, int count, off_t off, int flags)
@@ -274,4 +271,19 @@ int sys_fchownat(int dir, const char *name, uid_t uid, gid_t gid, int flags)
 int sys_signalfd(const sigset_t *signals)
 {
     return (int)SYS(signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+/* -- measuring -- */
+
+int sys_memfd(const char *name)
+{
+    return (int)SYS(memfd_create(name, MFD_CLOEXEC));
+}
+
+uint64_t sys_own_cpu_us(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }

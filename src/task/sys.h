@@ -20,7 +20,6 @@
 /* descriptors */
 MUST_CHECK ssize_t sys_read(int fd, void *data, size_t len);
 MUST_CHECK ssize_t sys_write(int fd, const void *data, size_t len);
-MUST_CHECK ssize_t sys_pwrite(int fd, const void *data, size_t len, off_t off);
 MUST_CHECK ssize_t sys_preadv2(int fd, const struct iovec *, int count, off_t off, int flags);
 MUST_CHECK ssize_t sys_pwritev(int fd, const struct iovec *, int count, off_t off);
 MUST_CHECK ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len);
@@ -75,3 +74,7 @@ MUST_CHECK ssize_t sys_getrandom(void *data, size_t len);
 MUST_CHECK int sys_flock(int fd, int operation);
 MUST_CHECK int sys_fchownat(int dir, const char *name, uid_t, gid_t, int flags);
 MUST_CHECK int sys_signalfd(const sigset_t *); /* non-blocking, close-on-exec */
+
+/* what measuring needs */
+MUST_CHECK int sys_memfd(const char *name);
+uint64_t sys_own_cpu_us(void); /* of this process, all threads; no fault point */

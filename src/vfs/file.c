@@ -1,6 +1,7 @@
 #include "vfs/file.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -9,6 +10,7 @@
 struct vfile {
     struct job close_job; /* here, so that closing needs no memory */
     _Atomic unsigned refs;
+    pthread_mutex_t write;
     int fd;
     struct vstat stat;
     bool reads_without_waiting;
@@ -32,6 +34,7 @@ static void free_file(struct job *j)
 {
     struct vfile *f = LIST_ENTRY(j, struct vfile, close_job);
     sys_close(f->fd);
+    (void)pthread_mutex_destroy(&f->write);
     vroot_unref(f->root);
     vfs_shares_unref(&f->shares);
     mem_free(f);
@@ -45,6 +48,7 @@ struct vfile *vfile_new(struct vroot *root, struct pool *pool, const struct pool
     f->close_job.run = close_file;
     f->close_job.free = free_file;
     f->refs = 1;
+    (void)pthread_mutex_init(&f->write, NULL);
     f->fd = -1;
     f->root = vroot_ref(root);
     f->pool = pool;
@@ -95,6 +99,16 @@ struct vfile *vfile_close(struct vfile *f)
 int vfile_fd(const struct vfile *f)
 {
     return f->fd;
+}
+
+void vfile_write_begin(struct vfile *f)
+{
+    (void)pthread_mutex_lock(&f->write);
+}
+
+void vfile_write_end(struct vfile *f)
+{
+    (void)pthread_mutex_unlock(&f->write);
 }
 
 const struct vstat *vfile_stat(const struct vfile *f)

@@ -125,6 +125,8 @@ void upload_undo(struct vupload *u, bool keeps)
 int upload_act_break(struct op *op)
 {
     struct vupload *u = (struct vupload *)op;
+    vfile_write_begin(u->file);
+    vfile_write_end(u->file); /* nobody begins another */
     upload_undo(u, u->policy.keep_partial);
     return 0;
 }

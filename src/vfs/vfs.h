@@ -108,7 +108,11 @@ PARKS MUST_CHECK int vfs_open(struct vfs *, const struct vpath *,
 struct vfile *vfile_close(struct vfile *);
 struct vfile *vfile_ref(struct vfile *); /* for move jobs; thread-safe */
 void vfile_unref(struct vfile *);
-int vfile_fd(const struct vfile *);                     /* for xfer/move*.c */
+int vfile_fd(const struct vfile *); /* for xfer/move*.c */
+/* Around each write, on the thread that writes. A job that its task left behind may be in one
+ * while the upload is broken, which waits until it is out. */
+void vfile_write_begin(struct vfile *);
+void vfile_write_end(struct vfile *);
 const struct vstat *vfile_stat(const struct vfile *);   /* as it was at the open */
 bool vfile_reads_without_waiting(const struct vfile *); /* RWF_NOWAIT, or tmpfs */
 const struct pool_shares *vfile_shares(const struct vfile *);

@@ -152,24 +152,32 @@ void move_sendfile(struct move *m)
     } while (goes_on(m, until));
 }
 
-/* Looked at before each write: who reads `moved` after setting `stops` knows that at most one
- * more write begins, at that place. */
-static bool was_left(struct move *m)
+/* One write, unless the task has left, whose upload may be over: it breaks only when no write
+ * is under way, so what goes to the file is what it counts. 0: failed. */
+static size_t write_some(struct move *m, const struct iovec *pieces, int count)
 {
-    return atomic_load(&m->stops) && !fail(m, -ECANCELED);
+    vfile_write_begin(m->file);
+    ssize_t n = -ECANCELED;
+    if (!atomic_load(&m->stops))
+        n = sys_pwritev(vfile_fd(m->file), pieces, count, position(m));
+    if (n > 0)
+        count_moved(m, n);
+    vfile_write_end(m->file);
+    if (n > 0)
+        return (size_t)n;
+    (void)fail(m, n < 0 ? (int)n : -EIO); /* a file that takes nothing is broken */
+    return 0;
 }
 
 static bool write_all(struct move *m, const uint8_t *data, size_t len)
 {
     while (len > 0) {
-        if (was_left(m))
+        const struct iovec piece = {.iov_base = (uint8_t *)(uintptr_t)data, .iov_len = len};
+        size_t n = write_some(m, &piece, 1);
+        if (n == 0)
             return false;
-        ssize_t n = sys_pwrite(vfile_fd(m->file), data, len, position(m));
-        if (n <= 0)
-            return fail(m, n < 0 ? (int)n : -EIO); /* a file that takes nothing is broken */
-        count_moved(m, n);
         data += n;
-        len -= (size_t)n;
+        len -= n;
     }
     return true;
 }
@@ -233,8 +241,6 @@ void move_from_memory(struct move *m)
             i++;
             continue;
         }
-        if (was_left(m))
-            return;
         int whole = skip == 0 ? whole_pieces(m, i) : 0;
         if (whole == 0) {
             size_t len = at_most(left_of(m), m->pieces[i].iov_len - skip);
@@ -244,13 +250,10 @@ void move_from_memory(struct move *m)
             skip = 0;
             continue;
         }
-        ssize_t n = sys_pwritev(vfile_fd(m->file), m->pieces + i, whole, position(m));
-        if (n <= 0) {
-            (void)fail(m, n < 0 ? (int)n : -EIO);
+        skip = write_some(m, m->pieces + i, whole);
+        if (skip == 0)
             return;
-        }
-        count_moved(m, n);
-        for (skip = (size_t)n; i < m->count && skip >= m->pieces[i].iov_len; i++)
+        for (; i < m->count && skip >= m->pieces[i].iov_len; i++)
             skip -= m->pieces[i].iov_len;
     }
 }

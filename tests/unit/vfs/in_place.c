@@ -1,4 +1,6 @@
 /* Sessions that change one file at the same time: the ledger says what the tree holds. */
+#include <pthread.h>
+
 #include "check.h"
 #include "ground.h"
 
@@ -170,6 +172,47 @@ static void body_an_append_that_ends_first_cuts_nothing_of_another(struct ground
 }
 ON_FRESH_GROUND(an_append_that_ends_first_cuts_nothing_of_another)
 
+static pthread_barrier_t in_a_write;
+
+/* As a job whose task was cancelled. It dallies, so that who does not wait for it is too early;
+ * a test that waits holds however long it takes. */
+static void *write_late(void *arg)
+{
+    struct vfile *file = arg;
+    vfile_write_begin(file);
+    (void)pthread_barrier_wait(&in_a_write);
+    for (volatile unsigned i = 0; i < 20000000; i++)
+        ;
+    TASK_ASSERT(pwrite(vfile_fd(file), "late", 4, 3) == 4);
+    vfile_write_end(file);
+    vfile_unref(file);
+    return NULL;
+}
+
+static void body_a_broken_upload_waits_for_the_write_that_is_under_way(struct ground *g)
+{
+    struct vupload *u;
+    pthread_t thread;
+    uint64_t at = 0;
+    TASK_ASSERT(pthread_barrier_init(&in_a_write, NULL, 2) == 0);
+    TASK_ASSERT(begin(&g->t, "/f", REPLACE, &u) == 0);
+    TASK_ASSERT(upload_write(u, &at, "one") == 0);
+    TASK_ASSERT(vupload_reserve(u, 7) == 0);
+    TASK_ASSERT(pthread_create(&thread, NULL, write_late, vfile_ref(vupload_file(u))) == 0);
+    (void)pthread_barrier_wait(&in_a_write);
+    vupload_break(u, at);
+    TASK_ASSERT(pthread_join(thread, NULL) == 0);
+    TASK_ASSERT(used(g, 3, 0));
+    struct vpath path = vpath_of("/f");
+    struct vstat stat;
+    bool is_partial;
+    TASK_ASSERT(vfs_stat_resumable(g->t.vfs, &path, &stat, &is_partial) == 0);
+    TASK_ASSERT(is_partial && stat.size_bytes == 3);
+    vpath_done(&path);
+    (void)pthread_barrier_destroy(&in_a_write);
+}
+ON_FRESH_GROUND(a_broken_upload_waits_for_the_write_that_is_under_way)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_cut_at_the_start_is_counted_for_who_still_writes_it),
         cmocka_unit_test(what_is_written_under_a_held_name_is_paid_for_until_it_goes),
         cmocka_unit_test(an_append_that_ends_first_cuts_nothing_of_another),
+        cmocka_unit_test(a_broken_upload_waits_for_the_write_that_is_under_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
