@@ -233,6 +233,51 @@ static int refuses_what_no_server_does(void)
     return 0;
 }
 
+static int makes_no_other_sockets(void)
+{
+    if (!sandbox_has_seccomp())
+        return CHILD_SKIPS;
+    CHILD_ASSERT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHILD_ASSERT(sandbox_seccomp() == 0);
+    static const int families[] = {AF_INET, AF_INET6};
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        FAILS_WITH(socket(families[i], SOCK_DGRAM, 0), EPERM);
+        FAILS_WITH(socket(families[i], SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP), EPERM);
+        FAILS_WITH(socket(families[i], SOCK_STREAM, IPPROTO_MPTCP), EPERM);
+        FAILS_WITH(socket(families[i], SOCK_STREAM, IPPROTO_SCTP), EPERM);
+        CHILD_ASSERT(socket(families[i], SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) >= 0);
+    }
+    return 0;
+}
+
+static void a_socket_is_tcp_or_none(void **state)
+{
+    (void)state;
+    run_in_child(makes_no_other_sockets);
+}
+
+static int makes_no_file_setuid(void)
+{
+    if (!sandbox_has_seccomp())
+        return CHILD_SKIPS;
+    CHILD_ASSERT(chdir(inside) == 0);
+    CHILD_ASSERT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHILD_ASSERT(sandbox_seccomp() == 0);
+    int fd = open("file", O_RDWR);
+    CHILD_ASSERT(fd >= 0);
+    FAILS_WITH(fchmod(fd, 04755), EPERM);
+    FAILS_WITH(chmod("file", 04755), EPERM);
+    FAILS_WITH(fchmodat(AT_FDCWD, "file", 04755, 0), EPERM);
+    CHILD_ASSERT(fchmod(fd, 0755) == 0);
+    return 0;
+}
+
+static void no_file_is_made_to_run_as_the_server(void **state)
+{
+    (void)state;
+    run_in_child(makes_no_file_setuid);
+}
+
 static void exec_fork_ptrace_and_the_like_fail_with_eperm(void **state)
 {
     (void)state;
@@ -277,6 +322,8 @@ int main(void)
         TEST(a_log_directory_takes_files_and_gives_none),
         TEST(passive_ports_bind_and_other_listeners_do_not),
         TEST(exec_fork_ptrace_and_the_like_fail_with_eperm),
+        TEST(a_socket_is_tcp_or_none),
+        TEST(no_file_is_made_to_run_as_the_server),
         TEST(threads_memory_and_tcp_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
