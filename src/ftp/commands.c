@@ -138,9 +138,12 @@ int ftp_command_run(struct ftp_session *s, struct bytes line)
     }
     if (command == NULL)
         return ftp_say(s, 500, "That is no command here; HELP lists them.");
+    /* RNTO follows RNFR at once, or not at all; a refused RNFR leaves no older one. */
+    if (command->run != ftp_cmd_rnto && (command->flags & FTP_DURING_TRANSFER) == 0)
+        vpath_done(&s->rename_from);
     int r = run(s, command, request.argument);
     s->base.active_at = clock_now();
-    if (command->run != ftp_cmd_rnfr && (command->flags & FTP_DURING_TRANSFER) == 0)
-        vpath_done(&s->rename_from); /* RNTO follows RNFR at once, or not at all */
+    if (command->run == ftp_cmd_rnto)
+        vpath_done(&s->rename_from);
     return r;
 }

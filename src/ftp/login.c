@@ -17,10 +17,11 @@ static void log_out(struct ftp_session *s)
 {
     if (ftp_session_is_logged_in(s))
         session_logout(&s->base);
-    ftp_session_reset(s);
+    ftp_session_forget(s);
 }
 
-/* Every name gets the same answer: it says nothing about which accounts exist. */
+/* Every name gets the same answer: it says nothing about which accounts exist. The parameters
+ * stay as they are (RFC 959 4.1.1). */
 int ftp_cmd_user(struct ftp_session *s, const struct ftp_args *args)
 {
     if (args->text.len > USER_NAME_MAX)
@@ -71,6 +72,7 @@ int ftp_cmd_rein(struct ftp_session *s, const struct ftp_args *args)
 {
     (void)args;
     log_out(s);
+    ftp_session_reset(s);
     return ftp_say(s, 220, "Ready for a new user.");
 }
 

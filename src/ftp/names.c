@@ -108,8 +108,7 @@ int ftp_cmd_rnfr(struct ftp_session *s, const struct ftp_args *args)
         r = vpath_copy(args->path, &from);
     if (r < 0)
         return ftp_say_error(s, r, args->text);
-    vpath_done(&s->rename_from);
-    s->rename_from = from;
+    s->rename_from = from; /* an older one is gone, see ftp_command_run() */
     return ftp_say(s, 350, "Send the new name with RNTO.");
 }
 

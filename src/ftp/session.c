@@ -23,16 +23,19 @@ static_assert(sizeof(struct ftp_session) <= 448,
 
 /* -- the end -- */
 
-void ftp_session_reset(struct ftp_session *s)
+void ftp_session_forget(struct ftp_session *s)
 {
     ftp_data_drop(&s->data);
     vpath_done(&s->cwd);
     vpath_done(&s->rename_from);
     vpath_done(&s->partial);
     mem_free(s->user);
-    s->cwd = s->rename_from = s->partial = (struct vpath){0};
     s->user = NULL;
     s->restart_at = s->allocate_bytes = 0;
+}
+
+void ftp_session_reset(struct ftp_session *s)
+{
     s->facts = FTP_FACTS_ALL;
     s->is_ascii = true; /* RFC 959 5.1 */
     s->is_epsv_only = false;
@@ -40,7 +43,7 @@ void ftp_session_reset(struct ftp_session *s)
 
 static void session_free(struct ftp_session *s)
 {
-    ftp_session_reset(s);
+    ftp_session_forget(s);
     ftp_line_done(&s->lines);
     session_done(&s->base);
     stream_free(s->base.control);

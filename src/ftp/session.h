@@ -51,5 +51,7 @@ static inline struct bytes ftp_session_cwd(const struct ftp_session *s)
     return s->cwd.text != NULL ? vpath_bytes(&s->cwd) : BYTES_LIT("/");
 }
 
-/* Drops what a login and its commands left behind; the parameters are as at the start. */
+/* Drops what a login and its commands left behind. */
+void ftp_session_forget(struct ftp_session *);
+/* TYPE, OPTS MLST and EPSV ALL as at the start. */
 void ftp_session_reset(struct ftp_session *);

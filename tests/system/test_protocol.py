@@ -157,6 +157,23 @@ def test_rein_logs_out_and_user_begins_anew(ftp, root):
     ftp.ask("PWD", 530)
 
 
+def test_user_leaves_the_parameters_and_rein_does_not(server, root):
+    """RFC 959 4.1.1: after USER "all transfer parameters are unchanged"."""
+    with Dialogue(server, login=False) as ftp:
+        ftp.ask("OPTS MLST size;", 200)
+        ftp.login()
+        ftp.ask("EPSV ALL", 200)
+        for after in ("USER", "REIN"):
+            if after == "REIN":
+                ftp.ask("REIN", 220)
+            ftp.ask("USER " + server.user, 331)
+            ftp.ask("PASS " + server.password, 230)
+            is_kept = after == "USER"
+            assert ("type*;" not in ftp.ask("FEAT", 211).text) == is_kept
+            assert ("ASCII" not in ftp.ask("STAT", 211).text) == is_kept
+            ftp.ask("PASV", 503 if is_kept else 227)
+
+
 def test_quit_says_goodbye_and_closes(ftp):
     ftp.ask("QUIT", 221)
     assert ftp.is_closed()
@@ -287,6 +304,15 @@ def test_rename_moves_and_needs_its_pair(ftp, root):
     ftp.ask("RNFR d", 350)
     ftp.ask("PWD", 257)
     ftp.ask("RNTO e", 503)
+
+
+@pytest.mark.parametrize("refused, code", [("RNFR missing", 550), ("RNFR", 501), ("RNFR " + "x" * 256, 553)])
+def test_a_refused_rename_leaves_none_of_before(ftp, root, refused, code):
+    (root / "a").write_bytes(b"1")
+    ftp.ask("RNFR a", 350)
+    ftp.ask(refused, code)
+    ftp.ask("RNTO b", 503)
+    assert (root / "a").exists() and not (root / "b").exists()
 
 
 def test_delete_takes_files_only(ftp, root):
