@@ -198,14 +198,19 @@ static void put_number(cfg_t *top, const struct number_row *row, struct settings
     }
 }
 
-static void put_rights(cfg_t *from, unsigned *place)
+/* An empty list is no wish for the default, which would be nearly everything. */
+static int put_rights(cfg_t *from, unsigned *place, struct refusal *why)
 {
     unsigned all = 0, right;
+    if (cfg_size(from, "rights") == 0 &&
+        (cfg_getopt(from, "rights")->flags & CFGF_MODIFIED) != 0)
+        return refuse(why, "rights: the list is empty");
     for (unsigned i = 0; i < cfg_size(from, "rights"); i++)
         if (right_parse(bytes_str(cfg_getnstr(from, "rights", i)), &right) == 0)
             all |= right;
     if (all != 0)
         *place = all;
+    return 0;
 }
 
 /* Says in which section it was; the section's last line is what libconfuse remembers. */
@@ -234,6 +239,12 @@ static int put_listener(cfg_t *section, struct settings *s, struct refusal *why)
     return 0;
 }
 
+static int put_defaults(cfg_t *section, struct settings *s, struct refusal *why)
+{
+    int r = put_text(section, "root", &s->default_root, why);
+    return r < 0 ? r : put_rights(section, &s->default_rights, why);
+}
+
 static int put_account(cfg_t *section, struct settings *s, struct refusal *why)
 {
     struct account_setting *a;
@@ -248,7 +259,8 @@ static int put_account(cfg_t *section, struct settings *s, struct refusal *why)
         r = refuse(why, "account \"%s\" needs either hash or password_file", a->name);
     if (r == 0 && file != NULL)
         r = settings_read_password(a, file, why);
-    put_rights(section, &a->rights);
+    if (r == 0)
+        r = put_rights(section, &a->rights, why);
     put_wide(section, "quota_bytes", &a->quota_bytes);
     put_wide(section, "quota_files", &a->quota_files);
     put_wide(section, "rate_bytes_per_s", &a->rate_bytes_per_s);
@@ -274,14 +286,13 @@ static int put_all(cfg_t *top, struct settings *s, struct refusal *why)
     if (r == 0)
         r = put_text(top, "user", &s->user, why);
     if (r == 0)
-        r = put_text(cfg_getsec(top, "defaults"), "root", &s->default_root, why);
-    if (r == 0)
         r = put_text(cfg_getsec(top, "log"), "transfers", &s->transfers, why);
+    if (r == 0)
+        r = put_sections(top, "defaults", s, why, put_defaults);
     if (r < 0)
         return r;
     if (cfg_size(top, "anonymous") > 0)
         s->anonymous = cfg_getbool(top, "anonymous") == cfg_true;
-    put_rights(cfg_getsec(top, "defaults"), &s->default_rights);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         put_number(top, &numbers[i], s);
     r = put_sections(top, "listen", s, why, put_listener);

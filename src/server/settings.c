@@ -272,7 +272,7 @@ static int finish_account(const struct settings *s, struct account_setting *a,
 {
     if (a->password.len == 0 && a->hash == NULL && !a->anonymous)
         return refuse(why, "the account '%s' has neither a hash nor a password_file", a->name);
-    if (a->rights == 0)
+    if (a->rights == 0 && !a->anonymous) /* what is left to anonymous may be nothing */
         a->rights = s->default_rights;
     if (s->read_only)
         a->rights &= RIGHTS_READ_ONLY;

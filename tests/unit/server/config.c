@@ -148,6 +148,8 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"defaults {\n sync = disk\n}\n", 2, "'disk' is neither none nor file"},
         {"defaults {\n links = out\n}\n", 2, "'out' is neither beneath nor in-root"},
         {"defaults {\n rights = {\"read\", \"fly\"}\n}\n", 2, "'fly' is no right"},
+        {"defaults {\n rights = {}\n}\n", 3, "the list is empty"},
+        {"account \"a\" {\n hash = \"$y$j9T$a$b\"\n rights = {}\n}\n", 4, "the list is empty"},
         {"listen \"ftp\" {\n address = {\"localhost:21\"}\n}\n", 2, "numeric"},
         {"listen \"ftp\" {\n passive_ports = \"80-90\"\n}\n", 2, "1024"},
         {"listen \"ftp\" {\n passive_ports = \"2000-1999\"\n}\n", 2, "FIRST-LAST"},

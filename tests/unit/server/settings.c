@@ -137,6 +137,17 @@ static void anonymous_comes_beside_the_others_and_reads_only(void **state)
     assert_int_equal(s.accounts[1].rights, RIGHTS_READ_ONLY);
 }
 
+static void anonymous_never_writes_even_where_others_only_write(void **state)
+{
+    (void)state;
+    assert_int_equal(settings_serve_dir(&s, "/srv", &why), 0);
+    s.anonymous = true;
+    s.default_rights = RIGHT_WRITE | RIGHT_MKDIR;
+    assert_int_equal(settings_finish(&s, "/state", &why), 0);
+    assert_int_equal(s.accounts[0].rights, RIGHT_WRITE | RIGHT_MKDIR);
+    assert_int_equal(s.accounts[1].rights, 0);
+}
+
 static void what_an_account_does_not_say_is_the_default(void **state)
 {
     (void)state;
@@ -244,6 +255,7 @@ int main(void)
         TEST(an_account_without_a_password_is_refused),
         TEST(read_only_takes_every_right_to_change),
         TEST(anonymous_comes_beside_the_others_and_reads_only),
+        TEST(anonymous_never_writes_even_where_others_only_write),
         TEST(what_an_account_does_not_say_is_the_default),
         TEST(names_that_could_leave_a_path_or_a_line_are_refused),
         TEST(passwords_that_no_client_could_send_are_refused),
