@@ -89,13 +89,27 @@ static double seconds(usec_t us)
     return (double)us / (double)USEC_PER_S;
 }
 
-static int send_session(struct control_client *c, const struct session_line *l)
+/* JSON is UTF-8; a name is bytes, and may be cut in the middle of a character. */
+static const char *as_utf8(char *text)
 {
-    return send_object(c,
-                       json_pack("{s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:I}", "id", (json_int_t)l->id,
-                                 "protocol", l->protocol, "peer", l->peer, "user", l->user,
-                                 "doing", l->doing, "age_s", seconds(l->age_us), "idle_s",
-                                 seconds(l->idle_us), "bytes", (json_int_t)l->file_bytes));
+    for (char *c = text; *c != '\0';) {
+        size_t len = text_utf8_len(bytes_str(c));
+        if (len == 0) {
+            *c = '?';
+            len = 1;
+        }
+        c += len;
+    }
+    return text;
+}
+
+static int send_session(struct control_client *c, struct session_line *l)
+{
+    return send_object(c, json_pack("{s:I,s:s,s:s,s:s,s:s,s:f,s:f,s:I}", "id",
+                                    (json_int_t)l->id, "protocol", l->protocol, "peer", l->peer,
+                                    "user", as_utf8(l->user), "doing", l->doing, "age_s",
+                                    seconds(l->age_us), "idle_s", seconds(l->idle_us), "bytes",
+                                    (json_int_t)l->file_bytes));
 }
 
 static int who_of_worker(struct control_client *c, unsigned worker)

@@ -49,6 +49,13 @@ def test_who_is_a_table_for_people(server):
     client.close()
 
 
+def test_a_long_name_in_utf8_does_not_end_the_list(ferryd, root):
+    server = ferryd(root, users=[("\u00e9" * 40, "secret")])
+    client = server.client()
+    assert [s["user"] for s in who(server)] == ["\u00e9" * 31 + "?"]
+    client.close()
+
+
 def test_kick_ends_one_session_and_tells_its_client(server):
     first, second = server.client(), server.client()
     victim = who(server)[0]["id"]
