@@ -25,9 +25,11 @@ static void put_log(const char *line, size_t len)
     log_writer_put(journal.log, line, len);
 }
 
+/* No link is followed: the directory is the server's user's, and root opens the file first. */
 static int open_transfers(void)
 {
-    struct open_how how = {.flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
+    struct open_how how = {.flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
+                                    O_NOFOLLOW,
                            .mode = 0640};
     return sys_openat2(journal.directory, journal.name, &how);
 }
@@ -61,6 +63,17 @@ static int open_directory(void)
     return fd;
 }
 
+/* Only a file of the directory's own: who else has a name for it loses it, and a device is not
+ * ours to give away. */
+static int give_to(int fd, const struct identity *who)
+{
+    struct stat st;
+    int r = sys_fstat(fd, &st);
+    if (r < 0 || !S_ISREG(st.st_mode))
+        return r;
+    return st.st_nlink == 1 ? sys_fchownat(fd, "", who->uid, who->gid, AT_EMPTY_PATH) : -EMLINK;
+}
+
 static int open_audit(const struct settings *s, const struct identity *who)
 {
     journal.path = mem_strdup(s->transfers);
@@ -72,7 +85,7 @@ static int open_audit(const struct settings *s, const struct identity *who)
     int fd = open_transfers();
     if (fd < 0)
         return fd;
-    int r = who->changes ? sys_fchownat(fd, "", who->uid, who->gid, AT_EMPTY_PATH) : 0;
+    int r = who->changes ? give_to(fd, who) : 0;
     if (r < 0) {
         sys_close(fd);
         return r;

@@ -307,6 +307,19 @@ def test_audit_records_go_to_their_file_and_follow_its_rotation(configured, tmp_
     assert '"/second"' not in (tmp_path / "logs" / "old.jsonl").read_text()
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_root_gives_no_file_away_that_another_name_leads_to(whole, tmp_path, link):
+    if link is os.link and os.geteuid() != 0:
+        pytest.skip("not root")
+    victim = tmp_path / "victim"
+    victim.write_text("as it was")
+    log = tmp_path / "logs" / "transfers.jsonl"
+    link(victim, log)
+    done = run("--config", whole, "--state", tmp_path / "state")
+    assert done.returncode == 1 and str(log) in done.stderr
+    assert victim.read_text() == "as it was"
+
+
 def test_what_a_root_holds_at_start_counts_against_the_quota(ferryd, root):
     import ftplib
     import io
