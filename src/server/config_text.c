@@ -35,19 +35,20 @@ int config_text_read(const char *path, struct buf *ret, struct refusal *why)
     if (r < 0)
         return refuse(why, "%s: %s", path, err_text(r));
     config_text_blank_comments((char *)ret->data, ret->len - 1);
-    unsigned line = config_text_open_line((const char *)ret->data, ret->len - 1);
+    const char *opener;
+    unsigned line = config_text_open_line((const char *)ret->data, ret->len - 1, &opener);
     if (line != 0)
-        return refuse(why, "%s:%u: what '{' opens here is never closed", path, line);
+        return refuse(why, "%s:%u: what %s opens here is never closed", path, line, opener);
     return 0;
 }
 
-/* The end of the quoted text that begins at i. */
+/* The end of the quoted text that begins at i; past len if it has none. */
 static size_t skip_quoted(const char *text, size_t len, size_t i)
 {
     char quote = text[i++];
     while (i < len && text[i] != quote)
         i += text[i] == '\\' ? 2 : 1;
-    return i < len ? i + 1 : len;
+    return i < len ? i + 1 : len + 1;
 }
 
 /* A slash in an unquoted path begins no comment. */
@@ -56,19 +57,21 @@ static bool begins_word(const char *text, size_t i)
     return i == 0 || strchr(" \t\r\n={}(),;+\"'", text[i - 1]) != NULL;
 }
 
-/* The end of the comment that begins at i; an open one ends with the text. */
+/* The end of the comment that begins at i; i for an open one, which stays to be found. */
 static size_t comment_end(const char *text, size_t len, size_t i, bool is_block)
 {
     const char *end =
         is_block ? memmem(text + i + 2, len - i - 2, "*/", 2) : memchr(text + i, '\n', len - i);
     if (end == NULL)
-        return len;
+        return is_block ? i : len;
     return (size_t)(end - text) + (is_block ? 2 : 0);
 }
 
 static size_t blank(char *text, size_t len, size_t i, bool is_block)
 {
     size_t end = comment_end(text, len, i, is_block);
+    if (end == i)
+        return len;
     for (; i < end; i++)
         if (text[i] != '\n')
             text[i] = ' ';
@@ -92,18 +95,30 @@ void config_text_blank_comments(char *text, size_t len)
     }
 }
 
-unsigned config_text_open_line(const char *text, size_t len)
+static bool begins_comment(const char *text, size_t len, size_t i)
+{
+    return i + 1 < len && text[i] == '/' && text[i + 1] == '*' && begins_word(text, i);
+}
+
+unsigned config_text_open_line(const char *text, size_t len, const char **ret_opener)
 {
     unsigned line = 1, opened = 0, depth = 0;
     size_t i = 0;
+    *ret_opener = "'{'";
     while (i < len) {
         size_t next = i + 1;
         if (text[i] == '"' || text[i] == '\'')
             next = skip_quoted(text, len, i);
+        else if (begins_comment(text, len, i))
+            next = len + 1;
         else if (text[i] == '{' && depth++ == 0)
             opened = line;
         else if (text[i] == '}' && depth > 0)
             depth--;
+        if (next > len) {
+            *ret_opener = text[i] == '/' ? "a comment" : "a quote";
+            return line;
+        }
         for (; i < next; i++)
             line += text[i] == '\n';
     }

@@ -12,11 +12,14 @@
 #define CONFIG_BYTES_MAX (1024 * 1024)
 
 /* Terminated; ret is the caller's to buf_done(), also on failure. Refused: what cannot be read,
- * is longer than CONFIG_BYTES_MAX, holds a NUL or has an open brace at its end. */
+ * is longer than CONFIG_BYTES_MAX, holds a NUL or has an open brace, quote or comment at its
+ * end. */
 MUST_CHECK int config_text_read(const char *path, struct buf *ret, struct refusal *);
 
-/* "# ...", "// ..." and C's comments, outside of quotes, become blanks; newlines stay. */
+/* "# ...", "// ..." and C's comments, outside of quotes, become blanks; newlines stay, and a
+ * comment that never ends. */
 void config_text_blank_comments(char *text, size_t len);
 
-/* The line of the outermost brace that is never closed, or 0; of a text without comments. */
-unsigned config_text_open_line(const char *text, size_t len);
+/* Of a text whose comments are blank: the line of the quote or comment, else of the outermost
+ * brace, that is never closed, or 0; and what it was, for a message. */
+unsigned config_text_open_line(const char *text, size_t len, const char **ret_opener);

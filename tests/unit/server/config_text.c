@@ -21,7 +21,8 @@ static void comments_become_blanks_and_lines_stay(void **state)
         {"a // x\nb", "a     \nb"},
         {"a /* x\ny */ b", "a     \n     b"},
         {"/**/b", "    b"},
-        {"/*/ b", "     "},
+        {"/*/ b", "/*/ b"}, /* it never ends */
+        {"a /* x", "a /* x"},
         {"a = \"# no\" # yes", "a = \"# no\"      "},
         {"a = '/* no */'", "a = '/* no */'"},
         {"a = \"\\\"# no\" b", "a = \"\\\"# no\" b"},
@@ -40,26 +41,34 @@ static void comments_become_blanks_and_lines_stay(void **state)
     }
 }
 
-static void the_outermost_open_brace_is_found(void **state)
+static void what_is_never_closed_is_found(void **state)
 {
     (void)state;
 
     static const struct {
         const char *text;
         unsigned line;
+        const char *opener;
     } cases[] = {
-        {"", 0},
-        {"a { }\nb { c = {1, 2} }\n", 0},
-        {"a { }\nb { c = {1, 2}\n", 2},
-        {"a {\nb { c = {1, 2\n", 1},
-        {"a = \"{\"\n", 0},
-        {"a = \"\n\n\" b {", 3},
-        {"} {", 1},
+        {"", 0, "'{'"},
+        {"a { }\nb { c = {1, 2} }\n", 0, "'{'"},
+        {"a { }\nb { c = {1, 2}\n", 2, "'{'"},
+        {"a {\nb { c = {1, 2\n", 1, "'{'"},
+        {"a = \"{\"\n", 0, "'{'"},
+        {"a = \"\n\n\" b {", 3, "'{'"},
+        {"} {", 1, "'{'"},
+        {"a {\nb = \"x }\n", 2, "a quote"},
+        {"a = '\\", 1, "a quote"},
+        {"a\n/* b }\n", 2, "a comment"},
+        {"root = /srv/*\n", 0, "'{'"},
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(config_text_open_line(cases[i].text, strlen(cases[i].text)),
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *opener;
+        assert_int_equal(config_text_open_line(cases[i].text, strlen(cases[i].text), &opener),
                          cases[i].line);
+        assert_string_equal(opener, cases[i].opener);
+    }
 }
 
 static void what_is_no_text_is_refused(void **state)
@@ -90,7 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comments_become_blanks_and_lines_stay),
-        cmocka_unit_test(the_outermost_open_brace_is_found),
+        cmocka_unit_test(what_is_never_closed_is_found),
         cmocka_unit_test(what_is_no_text_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
