@@ -140,9 +140,3 @@ void journal_audit(const char *line, size_t len)
 {
     log_writer_put(journal.audit != NULL ? journal.audit : journal.log, line, len);
 }
-
-uint64_t journal_lost(void)
-{
-    return log_writer_lost(journal.log) +
-           (journal.audit != NULL ? log_writer_lost(journal.audit) : 0);
-}

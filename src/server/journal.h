@@ -15,4 +15,3 @@ void journal_reopen(void); /* SIGHUP */
 void journal_close(void);
 
 void journal_audit(const char *line, size_t len); /* a sink, from any thread */
-uint64_t journal_lost(void);                      /* records that did not fit */

@@ -50,16 +50,13 @@ static void expect_time(int64_t us)
 static void use_argument(struct bytes argument)
 {
     struct ftp_list_argument list;
-    struct bytes path, pattern;
+    struct bytes path;
     uint32_t mode;
     int64_t us;
     char text[FTP_FACTS_TEXT_MAX];
 
     ftp_list_argument_parse(argument, &list);
     expect_tail(list.path, argument);
-    ftp_glob_split(list.path, &path, &pattern);
-    INVARIANT(path.len + pattern.len == list.path.len);
-    expect_tail(pattern, argument);
     if (ftp_chmod_parse(argument, &mode, &path) == 0) {
         INVARIANT(mode <= 07777 && path.len > 0);
         expect_tail(path, argument);

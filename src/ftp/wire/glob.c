@@ -128,16 +128,6 @@ int ftp_glob_match(struct bytes pattern, struct bytes name, uint64_t *steps)
     return 1;
 }
 
-void ftp_glob_split(struct bytes path, struct bytes *ret_directory, struct bytes *ret_pattern)
-{
-    size_t at = path.len;
-
-    while (at > 0 && path.data[at - 1] != '/')
-        at--;
-    *ret_directory = bytes_first(path, at);
-    *ret_pattern = bytes_skip(path, at);
-}
-
 static bool is_option_char(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -168,9 +158,7 @@ void ftp_list_argument_parse(struct bytes argument, struct ftp_list_argument *re
         argument = bytes_skip(argument, len + 1);
         if (is_end)
             break;
-        ret->all = ret->all || bytes_find(word, 'a', &at);
         ret->long_format = ret->long_format || bytes_find(word, 'l', &at);
-        ret->recursive = ret->recursive || bytes_find(word, 'R', &at);
     }
     ret->path = argument;
 }

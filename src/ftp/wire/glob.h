@@ -16,14 +16,8 @@ bool ftp_glob_has_magic(struct bytes path);
  * lowers it: one budget (FTP_GLOB_STEPS_MAX) for all names of a listing. */
 MUST_CHECK int ftp_glob_match(struct bytes pattern, struct bytes name, uint64_t *steps);
 
-/* Cuts after the last '/': directory "a/b/", pattern "*.c". Without one the directory is empty.
- */
-void ftp_glob_split(struct bytes path, struct bytes *ret_directory, struct bytes *ret_pattern);
-
 struct ftp_list_argument {
-    bool all;          /* -a */
     bool long_format;  /* -l */
-    bool recursive;    /* -R; nothing follows it */
     struct bytes path; /* borrowed; empty: the working directory */
 };
 
