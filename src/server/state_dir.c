@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/openat2.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -34,12 +35,15 @@ static int make_path(const char *path, bool *ret_made)
     return r;
 }
 
-static int check_directory(int fd, const char *path, struct refusal *why)
+static int check_directory(int fd, const char *path, const struct identity *who,
+                           struct refusal *why)
 {
     struct stat st;
     int r = sys_fstat(fd, &st);
     if (r < 0)
         return refuse(why, "state directory %s: %s", path, err_text(r));
+    if (st.st_uid != 0 && st.st_uid != geteuid() && (!who->changes || st.st_uid != who->uid))
+        return refuse(why, "state directory %s: it belongs to another user", path);
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return refuse(why, "state directory %s: others may write it", path);
     return 0;
@@ -75,7 +79,7 @@ int state_dir_open(const char *path, const struct identity *who, struct state_di
     if (state.fd < 0)
         return refuse(why, "state directory %s: %s", path, err_text(state.fd));
 
-    r = check_directory(state.fd, path, why);
+    r = check_directory(state.fd, path, who, why);
     if (r == 0 && made && who->changes) {
         r = sys_fchownat(state.fd, "", who->uid, who->gid, AT_EMPTY_PATH);
         if (r < 0)

@@ -74,6 +74,24 @@ static void one_that_others_may_write_is_refused(void **state)
     assert_non_null(strstr(why.text, "others may write"));
 }
 
+static void one_of_another_user_is_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    const struct identity other = {.uid = 65534, .gid = 65534, .changes = true};
+    struct state_dir dir;
+    assert_int_equal(state_dir_open(path, &nobody_changes, &dir, &why), 0);
+    assert_int_equal(fchown(dir.fd, 65533, 65533), 0);
+    state_dir_close(&dir);
+    assert_int_equal(state_dir_open(path, &other, &dir, &why), -EINVAL);
+    assert_non_null(strstr(why.text, "another user"));
+    assert_int_equal(chown(path, other.uid, other.gid), 0);
+    assert_int_equal(state_dir_open(path, &nobody_changes, &dir, &why), -EINVAL);
+    assert_int_equal(state_dir_open(path, &other, &dir, &why), 0);
+    state_dir_close(&dir);
+}
+
 static void one_that_cannot_be_is_named(void **state)
 {
     (void)state;
@@ -104,6 +122,7 @@ int main(void)
         TEST(it_is_made_with_its_parents_for_its_owner_alone),
         TEST(two_servers_do_not_share_one),
         TEST(one_that_others_may_write_is_refused),
+        TEST(one_of_another_user_is_refused),
         TEST(one_that_cannot_be_is_named),
         TEST(a_new_one_belongs_to_whom_the_server_becomes),
     };
