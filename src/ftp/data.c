@@ -80,6 +80,8 @@ static int listen_in_range(const struct ftp_service *service, struct addr *local
         addr_set_port(local, (uint16_t)(service->passive_first + at));
         r = tcp_listen(local, 1, ret_fd);
         at = (at + stride) % count;
+        if (task_turn_is_over())
+            task_yield();
     }
     return r;
 }
