@@ -47,9 +47,8 @@ int ftp_cmd_feat(struct ftp_session *s, const struct ftp_args *args)
     int r = ftp_reply_open(&out, 211, "Extensions:");
     for (unsigned i = 0; i < count && r == 0; i++)
         r = append_feature(s, &out, &commands[i]);
-    if (r == 0)
-        r = ftp_reply_line(&out,
-                           " TVFS"); /* RFC 3659 6: paths with '/', one tree, "." and ".." */
+    if (r == 0) /* RFC 3659 6: paths with '/', one tree, "." and ".." */
+        r = ftp_reply_line(&out, " TVFS");
     if (r == 0)
         r = ftp_reply(&out, 211, "End");
     return ftp_say_lines(s, &out, r);
