@@ -117,12 +117,17 @@ static int run(struct ftp_session *s, const struct ftp_command *command, struct 
     return command->run(s, &(struct ftp_args){text, NULL});
 }
 
-/* Pipelined commands are answered in order, so all but a few wait for the transfer; those too
- * behind an ABOR, or their replies would be taken for its. */
-static bool waits_for_end(const struct ftp_transfer *t, const struct ftp_command *command)
+/* Pipelined commands are answered in order, so all but a few wait for the transfer. Those few
+ * come behind its 150, or their replies would be taken for it, and behind the replies to an
+ * ABOR. ABOR and QUIT themselves are heard at any time: the file may lie on a disk that has
+ * stopped. */
+static bool must_wait(const struct ftp_transfer *t, const struct ftp_command *command)
 {
-    return command == NULL || (command->flags & FTP_DURING_TRANSFER) == 0 ||
-           (t->is_aborted && command->run != ftp_cmd_quit);
+    if (command == NULL || (command->flags & FTP_DURING_TRANSFER) == 0)
+        return true;
+    if (command->run == ftp_cmd_quit)
+        return false;
+    return t->is_aborted || (!t->is_announced && command->run != ftp_cmd_abor);
 }
 
 int ftp_command_run(struct ftp_session *s, struct bytes line)
@@ -131,7 +136,7 @@ int ftp_command_run(struct ftp_session *s, struct bytes line)
     const struct ftp_command *command = NULL;
     if (ftp_command_parse(line, &request) == 0)
         command = ftp_command_find(request.verb);
-    if (s->transfer != NULL && waits_for_end(s->transfer, command)) {
+    if (s->transfer != NULL && must_wait(s->transfer, command)) {
         ftp_line_unread(&s->lines);
         s->is_holding = true;
         return 0;

@@ -113,6 +113,9 @@ int ftp_cmd_mfmt(struct ftp_session *s, const struct ftp_args *args)
     if (r < 0)
         return ftp_say_error(s, r, name);
     r = vfs_set_mtime(s->base.vfs, &path, mtime_us);
+    struct vstat stat;
+    if (r == 0 && vfs_stat(s->base.vfs, &path, true, &stat) == 0)
+        mtime_us = stat.mtime_us; /* a disk cannot keep every time: say what it kept */
     session_audit(&s->base, &(struct audit){
                                 .operation = "mtime", .path = vpath_bytes(&path), .result = r});
     vpath_done(&path);

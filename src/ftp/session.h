@@ -34,7 +34,7 @@ struct ftp_session {
     bool is_greeted;
     bool is_ascii;     /* TYPE A */
     bool is_epsv_only; /* EPSV ALL */
-    bool is_holding;   /* a whole line waits for the end of the transfer */
+    bool is_holding;   /* a whole line waits for the transfer */
     bool is_quitting;  /* nothing more is read; 221 after the transfer */
 };
 

@@ -216,6 +216,7 @@ int ftp_transfer_events(struct ftp_session *s)
     if (t->phase == FTP_TRANSFER_OPENING || t->is_announced)
         return 0;
     t->is_announced = true;
+    s->is_holding = false; /* what waited for the 150 */
     int r = t->kind->announce(s, t);
     if (r == 0)
         event_set(&t->go);

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from dialogue import Dialogue
+from dialogue import Dialogue, read_all
 
 VERBS = ("USER PASS ACCT CWD CDUP QUIT REIN PORT PASV EPRT EPSV TYPE STRU MODE RETR STOR STOU APPE ALLO REST RNFR "
          "RNTO ABOR DELE RMD MKD PWD LIST NLST MLST MLSD SIZE MDTM MFMT SITE SYST STAT HELP NOOP FEAT OPTS "
@@ -384,3 +384,24 @@ def test_commands_are_still_answered_after_a_doze(server, root):
         assert '"/sub"' in ftp.ask("PWD", 257).text
         assert ftp.ask("MLST other", 250).lines[1] == b" size=4; /sub/other"
         assert ftp.fetch("RETR other") == b"a\r\nb\r\n"
+
+
+def test_a_noop_right_behind_a_transfer_is_answered_behind_its_150(server, root):
+    (root / "file").write_bytes(b"content")
+    with Dialogue(server) as d:
+        for _ in range(20):
+            data = d.data()
+            d.send("RETR file", "NOOP", "PWD")
+            d.expect(150)
+            assert read_all(data) == b"content"
+            assert sorted(d.reply().code for _ in range(2)) == [200, 226]
+            d.expect(257)
+
+
+def test_mfmt_tells_the_time_that_was_kept(server, root):
+    (root / "file").write_bytes(b"content")
+    with Dialogue(server) as d:
+        for wanted in ("20200102030405", "00010101000000", "99991231235959"):
+            told = d.ask("MFMT %s file" % wanted, 213).text
+            kept = d.ask("MDTM file", 213).text
+            assert "Modify=" + kept.split()[1] in told, (wanted, told, kept)
