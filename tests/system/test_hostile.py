@@ -297,6 +297,20 @@ def test_a_crowd_of_wrong_passwords_is_refused_and_the_right_one_waits_at_most(f
         assert {g.result() for g in guesses} <= {530, 421}
 
 
+def test_more_wrong_passwords_at_once_than_may_wait_are_421(ferryd, root):
+    """64 may wait for a hash; who comes then is told to try again, not that the password is wrong."""
+    server = ferryd(root, config=OPEN_HOUSE)
+    with contextlib.ExitStack() as stack:
+        crowd = [stack.enter_context(Dialogue(server, login=False)) for _ in range(200)]
+        for d in crowd:
+            d.ask("USER " + USER, 331)
+        for i, d in enumerate(crowd):
+            d.send("PASS guess%d" % i)
+        said = [d.expect(421, 530).code for d in crowd]
+    assert 421 in said and said.count(530) >= 64
+    assert can_log_in(server)
+
+
 # -- patterns --
 
 BOMBS = ["*a" * 40 + "*b", "[!b]*" * 40 + "b", "?*" * 100 + "b"]
