@@ -14,6 +14,19 @@
 #include "vfs/path.h"
 #include "xfer/xfer.h"
 
+/* One state machine of two tasks:
+ *
+ *     transfer's task              session's task
+ *     OPENING                      holds every line but ABOR and QUIT
+ *     OPENED: waits for `go`       says 150 (is_announced), sets `go`; answers NOOP, STAT ...
+ *     CONNECTED: bytes flow        the same; other lines are held (session's is_holding)
+ *     is_finished, returns         says the last reply, frees the transfer, goes on reading
+ *
+ * ABOR cancels the transfer's task in any phase (is_aborted): the last reply is then 426, and
+ * ABOR's own 226 comes behind it. QUIT (session's is_quitting) stops the reading; 221 comes
+ * behind the last reply. A kick, or the end of the control connection, ends the session, which
+ * cancels and joins the transfer first (ftp_transfer_stop).
+ */
 struct ftp_session;
 struct ftp_transfer;
 

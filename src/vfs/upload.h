@@ -9,6 +9,16 @@
 #include "vfs/file.h"
 #include "vfs/partial.h"
 
+/* What begin leaves, and so what an end has to put right:
+ *
+ *     what is written                     temp  in_place  made_leaf  took_file
+ *     a temporary file                    set   -         -          if the name is new
+ *     the kept partial, renamed           set   -         -          if the name is new
+ *     UNIQUE: a temporary file; an
+ *       empty one holds the name          set   -         set        set
+ *     the file that was there             ""    set       -          -
+ *     not atomic: the new name itself     ""    set       set        set
+ */
 #define UPLOAD_END_UNKNOWN UINT64_MAX /* break: what the file holds */
 
 struct vupload {
