@@ -235,8 +235,10 @@ static void start_duties(struct server *server, struct scope *duties)
 {
     if (scope_start(duties, "signals", TASK_NORMAL, signals_main, server, NULL) < 0 ||
         scope_start(duties, "control", TASK_NORMAL, control_main, server, NULL) < 0 ||
-        scope_start(duties, "start", TASK_NORMAL, get_ready, server, NULL) < 0)
+        scope_start(duties, "start", TASK_NORMAL, get_ready, server, NULL) < 0) {
         log_event(LOG_ERROR, "cannot_serve", "reason", "no memory for the tasks of worker 0");
+        tell_all_to_stop(server, STOP_NOW); /* it would run on, deaf to signals */
+    }
 }
 
 void worker_parts_init(struct server *server)
