@@ -55,8 +55,6 @@ static int open_directory(void)
     journal.name = slash != NULL ? slash + 1 : journal.path;
     if (slash == NULL)
         return sys_openat2(AT_FDCWD, ".", &how);
-    if (slash == journal.path)
-        return sys_openat2(AT_FDCWD, "/", &how);
     *slash = '\0';
     int fd = sys_openat2(AT_FDCWD, journal.path, &how);
     *slash = '/';
@@ -102,8 +100,11 @@ int journal_open(const struct settings *s, const struct identity *who, struct re
     log_setup(s->log_format, LOG_INFO, put_log);
     if (s->transfers == NULL)
         return 0;
+    if (strrchr(s->transfers, '/') == s->transfers) /* or the sandbox would open all there is */
+        return refuse(why, "log { transfers = \"%s\" }: give it a folder of its own, not /",
+                      s->transfers);
     r = open_audit(s, who);
-    return r < 0 ? refuse(why, "%s: %s", s->transfers, err_text(r)) : 0;
+    return r < 0 ? refuse(why, "log { transfers = \"%s\" }: %s", s->transfers, err_text(r)) : 0;
 }
 
 void journal_allow(struct sandbox_rules *rules)

@@ -320,6 +320,15 @@ def test_root_gives_no_file_away_that_another_name_leads_to(whole, tmp_path, lin
     assert victim.read_text() == "as it was"
 
 
+def test_audit_records_may_not_open_the_whole_file_system(whole, tmp_path):
+    text = whole.read_text()
+    whole.write_text(re.sub(r'transfers = "[^"]*"', 'transfers = "/ferry-transfers.jsonl"', text))
+    done = run("--config", whole, "--state", tmp_path / "state")
+    assert done.returncode == 1
+    assert "a folder of its own, not /" in done.stderr and "/ferry-transfers.jsonl" in done.stderr
+    assert not os.path.exists("/ferry-transfers.jsonl")
+
+
 def test_what_a_root_holds_at_start_counts_against_the_quota(ferryd, root):
     import ftplib
     import io
