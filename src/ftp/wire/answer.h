@@ -41,6 +41,9 @@ MUST_CHECK int ftp_answer_feed(struct ftp_answer_reader *, struct bytes);
 /* 1: *ret is the next reply, borrowed until the next call for this reader; 0: bring more bytes.
  * -FERRY_EPROTO: no reply begins like this, or a line holds NUL; -FERRY_ELIMIT; -ENOMEM. */
 MUST_CHECK int ftp_answer_next(struct ftp_answer_reader *, struct ftp_answer *ret);
+/* Ends the validity of the last reply now; a reader that holds nothing more frees its memory.
+ */
+void ftp_answer_drop(struct ftp_answer_reader *);
 
 /* The address of a 227's text. RFC 959 does not say how the numbers are set off (RFC 1123
  * 4.1.2.6): the first six with five commas are taken. -FERRY_EPROTO: none, or port 0. */
