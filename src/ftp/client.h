@@ -2,8 +2,9 @@
  *
  * A client is a plain object of its owner and needs no task of its own: every function is
  * called by whatever task wants something done, and nothing runs between two calls. Logged in
- * and idle it holds its struct, a socket and no buffer: under 1 KB, no stack. It belongs to the
- * worker that connected it. One task at a time may be inside.
+ * and idle it holds its struct, a socket and no buffer: under 1 KB, no stack (who calls
+ * ftp_client_command() itself holds the reply until the next call). It belongs to the worker
+ * that connected it. One task at a time may be inside.
  *
  *     ftp_client_init(&c, &settings);
  *     r = ftp_client_connect(&c, &server, NULL);
@@ -52,7 +53,6 @@ struct ftp_client {
     struct stream *data;    /* of the transfer that is under way, or NULL */
     struct ftp_answer_reader answers;
     struct addr peer, local; /* local: what data connections are bound to; len 0: nothing */
-
     /* for the owner to read */
     uint64_t moved_bytes; /* of the transfer under way, or of the last; not yet confirmed */
     uint16_t code;        /* of the last reply; 0: none came */
@@ -120,7 +120,7 @@ struct ftp_sink {
 struct ftp_source {
     int fd;
     uint64_t offset;
-    struct bytes block; /* not empty if fd is -1 */
+    struct bytes block; /* one call each, so a large one; not empty if fd is -1 */
     uint64_t len;
 };
 
@@ -145,7 +145,7 @@ PARKS MUST_CHECK int ftp_client_stor(struct ftp_client *, struct bytes path,
  * next two. */
 PARKS MUST_CHECK int ftp_client_transfer_begin(struct ftp_client *, const char *verb,
                                                struct bytes path, struct stream **ret);
-/* Closes the data connection and waits for the last reply. */
+/* Closes the data connection, whose bytes were all of them, and waits for the last reply. */
 PARKS MUST_CHECK int ftp_client_transfer_end(struct ftp_client *);
 /* ABOR; 0 when the server is ready for the next command, whichever way it counted. */
 PARKS MUST_CHECK int ftp_client_abort(struct ftp_client *);

@@ -1,0 +1,205 @@
+/* The client's transfers: passive connection, command, bytes, last reply. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "ftp/client_internal.h"
+#include "io/tcp_bulk.h"
+
+#define TAKE_BYTES (256 * 1024) /* given to a sink at a time, at most */
+
+/* Replies to ABOR and to the NOOP behind it: the transfer's, ABOR's own, and no more. */
+#define ABORT_REPLIES_MAX 4
+
+/* -- the data connection -- */
+
+/* Where the server listens. Of the address only the port counts: a server that names a third
+ * host would have us connect there (RFC 2577 3), and one behind a translator names its own. */
+static int ask_passive(struct ftp_client *c, struct addr *ret)
+{
+    bool is_extended = addr_family(&c->peer) == AF_INET6;
+    struct ftp_answer answer;
+    int r = ftp_client_command(c, is_extended ? "EPSV" : "PASV", BYTES_NONE, &answer);
+    if (r == 0)
+        r = ftp_client_expect(c, &answer, 2);
+    if (r < 0)
+        return r;
+    struct ftp_address told = {0};
+    if (answer.code != (is_extended ? 229 : 227))
+        r = -FERRY_EPROTO;
+    else if (is_extended)
+        r = ftp_answer_epsv(answer.text, &told.port);
+    else
+        r = ftp_answer_pasv(answer.text, &told);
+    if (r < 0)
+        return ftp_client_fail(c, r);
+    *ret = c->peer;
+    addr_set_port(ret, told.port);
+    return 0;
+}
+
+static int connect_data(struct ftp_client *c)
+{
+    struct addr to;
+    struct io_fd *f;
+    int r = ask_passive(c, &to);
+    if (r < 0)
+        return r;
+    r = tcp_connect(&to, c->local.len != 0 ? &c->local : NULL,
+                    clock_after(c->settings->connect_us), &f);
+    if (r == 0)
+        r = tcp_stream_new(f, c->settings->stall_us, &c->data);
+    return r < 0 ? ftp_client_fail(c, r) : 0;
+}
+
+int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct bytes path,
+                              struct stream **ret)
+{
+    c->moved_bytes = 0;
+    struct ftp_answer answer;
+    int r = ftp_client_can_send(verb, path) ? connect_data(c) : -FERRY_EBADNAME;
+    if (r == 0)
+        r = ftp_client_command(c, verb, path, &answer);
+    if (r == 0)
+        r = ftp_client_expect(c, &answer, 1);
+    ftp_answer_drop(&c->answers);
+    if (r < 0) {
+        ftp_client_drop_data(c, false);
+        return r;
+    }
+    *ret = c->data;
+    return 0;
+}
+
+static int last_reply(struct ftp_client *c)
+{
+    struct ftp_answer answer;
+    int r = ftp_client_answer(c, &answer);
+    if (r == 0)
+        r = ftp_client_expect(c, &answer, 2);
+    ftp_answer_drop(&c->answers);
+    return r;
+}
+
+int ftp_client_transfer_end(struct ftp_client *c)
+{
+    ftp_client_drop_data(c, true);
+    return last_reply(c);
+}
+
+int ftp_client_abort(struct ftp_client *c)
+{
+    struct ftp_answer answer;
+    int r = ftp_client_send(c, "ABOR", BYTES_NONE);
+    ftp_client_drop_data(c, false);
+    /* One reply or two: if the first is a 226, it may be that of a transfer which was over
+     * before. What NOOP gets marks the end of both. */
+    if (r == 0)
+        r = ftp_client_command(c, "NOOP", BYTES_NONE, &answer);
+    for (unsigned i = 1; r == 0 && answer.code != 200; i++)
+        r = i < ABORT_REPLIES_MAX ? ftp_client_answer(c, &answer)
+                                  : ftp_client_fail(c, -FERRY_EPROTO);
+    ftp_answer_drop(&c->answers);
+    return r;
+}
+
+/* -- a whole transfer -- */
+
+/* After the bytes: what became of them. If the data connection alone broke the server will say
+ * why; that we gave up waiting is our own word. */
+static int finish(struct ftp_client *c, int result, uint64_t *ret_bytes)
+{
+    if (!ftp_client_is_open(c)) /* a sink's own failure */
+        return result;
+    if (result == -FERRY_ECLOSED || result == -FERRY_ESTALLED) {
+        ftp_client_drop_data(c, false);
+        int r = last_reply(c);
+        bool said_why = r == -FERRY_EREFUSED && result == -FERRY_ECLOSED;
+        return said_why || !ftp_client_is_open(c) ? r : result;
+    }
+    if (result < 0)
+        return ftp_client_fail(c, result);
+    int r = ftp_client_transfer_end(c);
+    if (r == 0)
+        *ret_bytes = c->moved_bytes;
+    return r;
+}
+
+static int give_to_sink(struct ftp_client *c, const struct ftp_sink *sink,
+                        const struct slices *slices)
+{
+    for (unsigned i = 0; i < slices->count; i++) {
+        const struct iovec *piece = &slices->pieces[i];
+        int r = sink->take(sink->arg, bytes_of(piece->iov_base, piece->iov_len));
+        if (r < 0)
+            return r;
+        c->moved_bytes += piece->iov_len;
+    }
+    return 0;
+}
+
+static int take_all(struct ftp_client *c, const struct ftp_sink *sink)
+{
+    for (;;) {
+        struct slices slices;
+        int r = stream_take(c->data, TAKE_BYTES, &slices);
+        if (r < 0 || slices.len == 0)
+            return r;
+        r = give_to_sink(c, sink, &slices);
+        slices_drop(&slices);
+        if (r < 0)
+            return ftp_client_fail(c, r);
+    }
+}
+
+int ftp_client_receive(struct ftp_client *c, const char *verb, struct bytes path,
+                       const struct ftp_sink *sink, uint64_t *ret_bytes)
+{
+    struct stream *data;
+    int r = ftp_client_transfer_begin(c, verb, path, &data);
+    if (r < 0)
+        return r;
+    r = sink != NULL ? take_all(c, sink)
+                     : tcp_discard(stream_fd(data), c->settings->stall_us, &c->moved_bytes);
+    return finish(c, r, ret_bytes);
+}
+
+int ftp_client_retr(struct ftp_client *c, struct bytes path, const struct ftp_sink *sink,
+                    uint64_t *ret_bytes)
+{
+    return ftp_client_receive(c, "RETR", path, sink, ret_bytes);
+}
+
+int ftp_client_nlst(struct ftp_client *c, struct bytes path, const struct ftp_sink *sink,
+                    uint64_t *ret_bytes)
+{
+    return ftp_client_receive(c, "NLST", path, sink, ret_bytes);
+}
+
+static int send_block(struct ftp_client *c, const struct ftp_source *source)
+{
+    while (c->moved_bytes < source->len) {
+        uint64_t left = source->len - c->moved_bytes;
+        struct bytes piece = source->block;
+        if (piece.len > left)
+            piece.len = (size_t)left;
+        int r = stream_write_bytes(c->data, piece);
+        if (r < 0)
+            return r;
+        c->moved_bytes += piece.len;
+    }
+    return 0;
+}
+
+int ftp_client_stor(struct ftp_client *c, struct bytes path, const struct ftp_source *source,
+                    uint64_t *ret_bytes)
+{
+    struct stream *data;
+    int r = ftp_client_transfer_begin(c, "STOR", path, &data);
+    if (r < 0)
+        return r;
+    const struct file_part part = {source->fd, source->offset, source->len};
+    r = source->fd >= 0
+            ? tcp_send_file(stream_fd(data), &part, c->settings->stall_us, &c->moved_bytes)
+            : send_block(c, source);
+    return finish(c, r, ret_bytes);
+}

@@ -1,0 +1,390 @@
+/* Our client against servers that break the rules: a table of what each says, how its data
+ * connection behaves, and what the client must make of it. No row may hang: those that are
+ * silent end by the client's deadlines. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "check.h"
+#include "ftp/client.h"
+#include "io/tcp.h"
+#include "io/tcp_bulk.h"
+#include "runtime_fixture.h"
+
+#define LIMIT_US    (10 * USEC_PER_S)
+#define SAYS_MAX    10
+#define COMMAND_MAX 512
+
+/* What a server says first and after each command; when it has no more words it reads on and is
+ * silent, until the client leaves. Text, or: */
+#define CLOSE   "close"   /* after the command, without a word */
+#define CUT     "cut"     /* closes at once, with no command to come */
+#define ENDLESS "endless" /* a line without end */
+#define FLOOD   "flood"   /* lines of one reply without end */
+#define TRICKLE "trickle" /* a byte a second */
+#define PASSIVE "passive" /* 227 with the port of the data listener and the host of another */
+
+enum data_action { DATA_NONE, DATA_EMPTY, DATA_FIVE, DATA_RESET, DATA_SILENT };
+
+struct row {
+    const char *name;
+    int (*act)(struct ftp_client *);
+    int result;
+    bool is_open; /* afterwards */
+    bool limits;  /* the client's deadlines are on */
+    unsigned code;
+    enum data_action data;
+    const char *says[SAYS_MAX];
+};
+
+/* -- what the client tries -- */
+
+static int connect_only(struct ftp_client *c)
+{
+    (void)c;
+    return 0;
+}
+
+static int log_in(struct ftp_client *c)
+{
+    return ftp_client_login(c, BYTES_LIT("ann"), BYTES_LIT("right"));
+}
+
+static int retr(struct ftp_client *c)
+{
+    uint64_t bytes = 7;
+    int r = ftp_client_retr(c, BYTES_LIT("f"), NULL, &bytes);
+    TASK_ASSERT(r == 0 ? bytes == c->moved_bytes : bytes == 7);
+    return r;
+}
+
+static int stor(struct ftp_client *c)
+{
+    static const uint8_t block[64 * 1024];
+    uint64_t bytes = 7;
+    const struct ftp_source source = {
+        .fd = -1, .block = {block, sizeof(block)}, .len = 64 * 1024 * 1024};
+    int r = ftp_client_stor(c, BYTES_LIT("f"), &source, &bytes);
+    TASK_ASSERT(r != 0 && bytes == 7);
+    return r;
+}
+
+static int stor_little(struct ftp_client *c)
+{
+    uint64_t bytes = 7;
+    const struct ftp_source source = {.fd = -1, .block = BYTES_LIT("abc"), .len = 3};
+    int r = ftp_client_stor(c, BYTES_LIT("f"), &source, &bytes);
+    TASK_ASSERT(r == 0 ? bytes == 3 : bytes == 7);
+    return r;
+}
+
+static int noop(struct ftp_client *c)
+{
+    return ftp_client_noop(c);
+}
+
+static int size(struct ftp_client *c)
+{
+    uint64_t bytes = 7;
+    int r = ftp_client_size(c, BYTES_LIT("f"), &bytes);
+    TASK_ASSERT(r == 0 || bytes == 7);
+    return r;
+}
+
+static int begin_and_abort(struct ftp_client *c)
+{
+    struct stream *data;
+    int r = ftp_client_transfer_begin(c, "RETR", BYTES_LIT("f"), &data);
+    return r < 0 ? r : ftp_client_abort(c);
+}
+
+static int quit(struct ftp_client *c)
+{
+    return ftp_client_quit(c);
+}
+
+#define GREETS  "220 ready\r\n"
+#define GOES_ON "150 here it comes\r\n"
+#define IS_DONE "226 done\r\n"
+
+static const struct row rows[] = {
+    /* the greeting */
+    {"closes before a word", connect_only, -FERRY_ECLOSED, .says = {CUT}},
+    {"says nothing", connect_only, -ETIMEDOUT, .limits = true, .says = {NULL}},
+    {"is no FTP", connect_only, -FERRY_EPROTO, .says = {"SSH-2.0-OpenSSH_9.2\r\n"}},
+    {"greets with garbage", connect_only, -FERRY_EPROTO, .says = {"\x01\xfe\x80\n"}},
+    {"greets half", connect_only, -FERRY_ECLOSED, .says = {"220 rea", CUT}},
+    {"greets with 3yz", connect_only, -FERRY_EPROTO, .code = 331, .says = {"331 ?\r\n"}},
+    {"refuses at once", connect_only, -FERRY_EREFUSED, .code = 500, .says = {"500 no\r\n"}},
+    {"is full", connect_only, -FERRY_ECLOSED, .code = 421, .says = {"421 full\r\n"}},
+    {"is late", connect_only, 0, true, .code = 220, .says = {"120 soon\r\n220 now\r\n"}},
+    {"greets without end", connect_only, -FERRY_ELIMIT, .says = {ENDLESS}},
+    {"greets in endless lines", connect_only, -FERRY_ELIMIT, .says = {FLOOD}},
+    {"greets by the byte", connect_only, -ETIMEDOUT, .limits = true, .says = {TRICKLE}},
+    /* commands */
+    {"closes after USER", log_in, -FERRY_ECLOSED, .code = 220, .says = {GREETS, CLOSE}},
+    {"closes after PASS", log_in, -FERRY_ECLOSED, .code = 331,
+     .says = {GREETS, "331 \r\n", CLOSE}},
+    {"asks without end", log_in, -FERRY_EPROTO, .code = 331,
+     .says = {GREETS, "331 ?\r\n", "331 ?\r\n"}},
+    {"wants an account", log_in, -FERRY_EAUTH, true, .code = 332,
+     .says = {GREETS, "331 ?\r\n", "332 account?\r\n"}},
+    {"needs no password", log_in, 0, true, .code = 230, .says = {GREETS, "230 in\r\n"}},
+    {"says good-bye at PASS", log_in, -FERRY_ECLOSED, .code = 421,
+     .says = {GREETS, "331 ?\r\n", "421 bye\r\n"}},
+    {"starts and says no more", noop, -ETIMEDOUT, .limits = true, .code = 220,
+     .says = {GREETS, "200-a\r\n"}},
+    {"answers NOOP with 1yz", noop, -FERRY_EPROTO, .code = 150, .says = {GREETS, GOES_ON}},
+    {"tells no size", size, -FERRY_EPROTO, .code = 213, .says = {GREETS, "213 big\r\n"}},
+    {"does not say good-bye", quit, -ETIMEDOUT, .limits = true, .code = 220, .says = {GREETS}},
+    /* the data connection */
+    {"knows no PASV", retr, -FERRY_EREFUSED, true, .code = 502, .says = {GREETS, "502 no\r\n"}},
+    {"answers PASV otherwise", retr, -FERRY_EPROTO, .code = 200,
+     .says = {GREETS, "200 ok\r\n"}},
+    {"tells no address", retr, -FERRY_EPROTO, .code = 227, .says = {GREETS, "227 (1,2,3)\r\n"}},
+    {"tells port 0", retr, -FERRY_EPROTO, .code = 227,
+     .says = {GREETS, "227 (127,0,0,1,0,0)\r\n"}},
+    {"does not listen", retr, -ECONNREFUSED, .code = 227, .says = {GREETS, PASSIVE}},
+    {"names another host", retr, 0, true, .code = 226, .data = DATA_FIVE,
+     .says = {GREETS, PASSIVE, GOES_ON IS_DONE}},
+    {"sends nothing and is done", retr, 0, true, .code = 226, .data = DATA_EMPTY,
+     .says = {GREETS, PASSIVE, GOES_ON IS_DONE}},
+    {"is done before it began", retr, -FERRY_EPROTO, .code = 226, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, IS_DONE}},
+    {"has no such file", retr, -FERRY_EREFUSED, true, .code = 550, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, "550 no\r\n"}},
+    {"begins twice", retr, -FERRY_EPROTO, .code = 150, .data = DATA_FIVE,
+     .says = {GREETS, PASSIVE, GOES_ON GOES_ON}},
+    {"breaks off and says so", retr, -FERRY_EREFUSED, true, .code = 426, .data = DATA_FIVE,
+     .says = {GREETS, PASSIVE, GOES_ON "426 broken\r\n"}},
+    {"cuts the data and says why", retr, -FERRY_EREFUSED, true, .code = 451, .data = DATA_RESET,
+     .says = {GREETS, PASSIVE, GOES_ON "451 disk\r\n"}},
+    {"cuts the data and is content", retr, -FERRY_ECLOSED, true, .code = 226,
+     .data = DATA_RESET, .says = {GREETS, PASSIVE, GOES_ON IS_DONE}},
+    {"cuts both", retr, -FERRY_ECLOSED, .code = 150, .data = DATA_RESET,
+     .says = {GREETS, PASSIVE, GOES_ON "22", CUT}},
+    {"closes after 150", retr, -FERRY_ECLOSED, .code = 150, .data = DATA_FIVE,
+     .says = {GREETS, PASSIVE, GOES_ON "226", CUT}},
+    {"is done but keeps the data", retr, -FERRY_ESTALLED, true, .limits = true, .code = 226,
+     .data = DATA_SILENT, .says = {GREETS, PASSIVE, GOES_ON IS_DONE}},
+    {"falls silent", retr, -ETIMEDOUT, .limits = true, .code = 150, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON}},
+    {"ends the data and falls silent", retr, -ETIMEDOUT, .limits = true, .code = 150,
+     .data = DATA_FIVE, .says = {GREETS, PASSIVE, GOES_ON}},
+    {"answers RETR with garbage", retr, -FERRY_EPROTO, .code = 227, .data = DATA_FIVE,
+     .says = {GREETS, PASSIVE, "hello\r\n"}},
+    {"has no room", stor, -FERRY_EREFUSED, true, .code = 452, .data = DATA_RESET,
+     .says = {GREETS, PASSIVE, GOES_ON "452 full\r\n"}},
+    {"does not read", stor, -FERRY_ESTALLED, true, .limits = true, .code = 426,
+     .data = DATA_SILENT, .says = {GREETS, PASSIVE, GOES_ON "426 what?\r\n"}},
+    {"does not confirm", stor_little, -FERRY_ECLOSED, .code = 150, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON "2", CUT}},
+    {"confirms with 3yz", stor_little, -FERRY_EPROTO, .code = 350, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON "350 more\r\n"}},
+    {"confirms with 250", stor_little, 0, true, .code = 250, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON "250 done\r\n"}},
+    /* ABOR: the transfer's reply, its own, and that of the NOOP behind it */
+    {"aborts in two replies", begin_and_abort, 0, true, .code = 200, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON, "426 cut\r\n226 so\r\n", "200 ok\r\n"}},
+    {"aborts in one reply", begin_and_abort, 0, true, .code = 200, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON, "226 so\r\n", "200 ok\r\n"}},
+    {"never ends to abort", begin_and_abort, -FERRY_EPROTO, .code = 226, .data = DATA_SILENT,
+     .says = {GREETS, PASSIVE, GOES_ON, "226 a\r\n226 b\r\n226 c\r\n226 d\r\n226 e\r\n"}},
+    {"ends instead of aborting", begin_and_abort, -FERRY_ECLOSED, .code = 150,
+     .data = DATA_SILENT, .says = {GREETS, PASSIVE, GOES_ON, CLOSE}},
+};
+
+/* -- the server -- */
+
+struct server {
+    const struct row *row;
+    struct listener *control, *data;
+    struct addr control_addr, data_addr;
+    struct scope scope;
+};
+
+static int say(struct stream *s, const char *text)
+{
+    return stream_write_bytes(s, bytes_str(text));
+}
+
+static void say_passive(struct server *server, struct stream *s)
+{
+    char text[64];
+    unsigned port = addr_port(&server->data_addr);
+    (void)snprintf(text, sizeof(text), "227 (192,0,2,1,%u,%u)\r\n", port >> 8, port & 0xff);
+    (void)(say(s, text) < 0);
+}
+
+/* The same line, or part of one, without end; in large pieces unless it is slow. */
+static void say_without_end(struct stream *s, const char *text, bool is_slow)
+{
+    char many[16 * 1024];
+    size_t len = strlen(text), held = 0;
+    do {
+        memcpy(many + held, text, len);
+        held += len;
+    } while (!is_slow && held + len <= sizeof(many));
+    int r = say(s, "220-");
+    while (r == 0) {
+        r = stream_write_bytes(s, bytes_of(many, held));
+        if (r == 0 && is_slow)
+            r = task_sleep_until(clock_after(USEC_PER_S));
+    }
+}
+
+/* Until the end of a line; false: the client is gone. */
+static bool read_line(struct stream *s)
+{
+    char byte = 0;
+    for (unsigned len = 0; byte != '\n'; len++) {
+        TASK_ASSERT(len < COMMAND_MAX);
+        if (stream_read(s, &byte, 1) <= 0)
+            return false;
+    }
+    return true;
+}
+
+static void answer(struct server *server, struct stream *s, const char *what)
+{
+    if (strcmp(what, ENDLESS) == 0)
+        say_without_end(s, "0123456789abcdef", false);
+    else if (strcmp(what, FLOOD) == 0)
+        say_without_end(s, "a line\r\n", false);
+    else if (strcmp(what, TRICKLE) == 0)
+        say_without_end(s, "a", true);
+    else if (strcmp(what, PASSIVE) == 0)
+        say_passive(server, s);
+    else
+        (void)(say(s, what) < 0);
+}
+
+static struct stream *accept_one(struct listener *l)
+{
+    struct stream *s;
+    struct io_fd *f;
+    struct addr peer;
+    int fd;
+    if (listener_accept(l, BYTES_NONE, USEC_NEVER, &fd, &peer) < 0)
+        return NULL;
+    TASK_ASSERT(io_fd_new(fd, &f) == 0 && tcp_stream_new(f, 0, &s) == 0);
+    return s;
+}
+
+static void serve_control(void *arg)
+{
+    struct server *server = arg;
+    const char *const *says = server->row->says;
+    struct stream *s = accept_one(server->control);
+    if (s == NULL)
+        return;
+    bool goes_on = true;
+    for (unsigned i = 0; i < SAYS_MAX && says[i] != NULL && goes_on; i++) {
+        if (strcmp(says[i], CUT) == 0)
+            goes_on = false;
+        else if (i > 0)
+            goes_on = read_line(s);
+        if (goes_on && strcmp(says[i], CLOSE) == 0)
+            goes_on = false;
+        if (goes_on)
+            answer(server, s, says[i]);
+    }
+    while (goes_on)
+        goes_on = read_line(s);
+    stream_free(s);
+}
+
+static void serve_data(void *arg)
+{
+    struct server *server = arg;
+    struct stream *s = accept_one(server->data);
+    if (s == NULL)
+        return;
+    if (server->row->data == DATA_FIVE)
+        TASK_ASSERT(say(s, "12345") == 0);
+    if (server->row->data == DATA_RESET)
+        tcp_reset_on_close(stream_fd(s));
+    if (server->row->data == DATA_SILENT)
+        TASK_ASSERT(task_sleep_until(USEC_NEVER) == -ECANCELED); /* the row is over */
+    stream_free(s);
+}
+
+static void listen_on_loopback(struct listener **ret, struct addr *ret_addr)
+{
+    int fd;
+    TASK_ASSERT(addr_parse(BYTES_LIT("127.0.0.1:0"), ret_addr) == 0);
+    TASK_ASSERT(tcp_listen(ret_addr, 4, &fd) == 0 && listener_new(fd, ret) == 0);
+}
+
+static void start_server(struct server *server)
+{
+    scope_init(&server->scope);
+    listen_on_loopback(&server->control, &server->control_addr);
+    listen_on_loopback(&server->data, &server->data_addr);
+    TASK_ASSERT(
+        scope_start(&server->scope, "control", TASK_NORMAL, serve_control, server, NULL) == 0);
+    if (server->row->data != DATA_NONE) {
+        TASK_ASSERT(
+            scope_start(&server->scope, "data", TASK_NORMAL, serve_data, server, NULL) == 0);
+        return;
+    }
+    server->data = listener_free(server->data);
+    TASK_ASSERT(task_sleep_until(clock_after(1)) == 0); /* it closes after the loop's turn */
+}
+
+/* -- a row -- */
+
+struct outcome {
+    int result;
+    unsigned code;
+    bool is_open;
+};
+
+static void run_row(const struct row *row, struct outcome *ret)
+{
+    static const struct ftp_client_settings patient, strict = {LIMIT_US, LIMIT_US, LIMIT_US};
+    struct server server = {.row = row};
+    struct ftp_client c;
+    start_server(&server);
+    ftp_client_init(&c, row->limits ? &strict : &patient);
+    int r = ftp_client_connect(&c, &server.control_addr, NULL);
+    if (r == 0)
+        r = row->act(&c);
+    TASK_ASSERT(c.data == NULL);
+    *ret = (struct outcome){r, c.code, ftp_client_is_open(&c)};
+    ftp_client_close(&c);
+    scope_leave(&server.scope);
+    listener_free(server.data);
+    listener_free(server.control);
+}
+
+static void run_rows(void *arg)
+{
+    struct outcome *outcomes = arg;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        run_row(&rows[i], &outcomes[i]);
+}
+
+static void every_broken_server_gets_a_clear_end(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        static struct outcome outcomes[ARRAY_LEN(rows)];
+        run_deterministic(seed, run_rows, outcomes);
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            const struct outcome *o = &outcomes[i];
+            if (o->result != rows[i].result || o->code != rows[i].code ||
+                o->is_open != rows[i].is_open)
+                fail_msg("a server that %s: %s, code %u, %s", rows[i].name, err_name(o->result),
+                         o->code, o->is_open ? "open" : "closed");
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_broken_server_gets_a_clear_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
