@@ -3,6 +3,8 @@
  * silent end by the client's deadlines. */
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "check.h"
@@ -24,7 +26,14 @@
 #define TRICKLE "trickle" /* a byte a second */
 #define PASSIVE "passive" /* 227 with the port of the data listener and the host of another */
 
-enum data_action { DATA_NONE, DATA_EMPTY, DATA_FIVE, DATA_RESET, DATA_SILENT };
+enum data_action {
+    DATA_NONE, /* nobody listens */
+    DATA_EMPTY,
+    DATA_FIVE,
+    DATA_RESET,
+    DATA_SILENT,
+    DATA_SEES_BREAK, /* reads, and must not come to an orderly end */
+};
 
 struct row {
     const char *name;
@@ -75,6 +84,19 @@ static int stor_little(struct ftp_client *c)
     const struct ftp_source source = {.fd = -1, .block = BYTES_LIT("abc"), .len = 3};
     int r = ftp_client_stor(c, BYTES_LIT("f"), &source, &bytes);
     TASK_ASSERT(r == 0 ? bytes == 3 : bytes == 7);
+    return r;
+}
+
+/* A file that is shorter than it seemed. */
+static int stor_short(struct ftp_client *c)
+{
+    uint64_t bytes = 7;
+    int fd = memfd_create("short", MFD_CLOEXEC);
+    const struct ftp_source source = {.fd = fd, .len = 10};
+    TASK_ASSERT(fd >= 0 && write(fd, "12345", 5) == 5);
+    int r = ftp_client_stor(c, BYTES_LIT("f"), &source, &bytes);
+    TASK_ASSERT(bytes == 7);
+    close(fd);
     return r;
 }
 
@@ -177,6 +199,8 @@ static const struct row rows[] = {
      .says = {GREETS, PASSIVE, GOES_ON "452 full\r\n"}},
     {"does not read", stor, -FERRY_ESTALLED, true, .limits = true, .code = 426,
      .data = DATA_SILENT, .says = {GREETS, PASSIVE, GOES_ON "426 what?\r\n"}},
+    {"gets half a file", stor_short, -FERRY_ETRUNCATED, .code = 150, .data = DATA_SEES_BREAK,
+     .says = {GREETS, PASSIVE, GOES_ON}},
     {"does not confirm", stor_little, -FERRY_ECLOSED, .code = 150, .data = DATA_SILENT,
      .says = {GREETS, PASSIVE, GOES_ON "2", CUT}},
     {"confirms with 3yz", stor_little, -FERRY_EPROTO, .code = 350, .data = DATA_SILENT,
@@ -306,6 +330,14 @@ static void serve_data(void *arg)
         tcp_reset_on_close(stream_fd(s));
     if (server->row->data == DATA_SILENT)
         TASK_ASSERT(task_sleep_until(USEC_NEVER) == -ECANCELED); /* the row is over */
+    if (server->row->data == DATA_SEES_BREAK) {
+        char bytes[100];
+        ssize_t n;
+        do
+            n = stream_read(s, bytes, sizeof(bytes));
+        while (n > 0);
+        TASK_ASSERT(n == -FERRY_ECLOSED);
+    }
     stream_free(s);
 }
 
@@ -353,6 +385,7 @@ static void run_row(const struct row *row, struct outcome *ret)
     TASK_ASSERT(c.data == NULL);
     *ret = (struct outcome){r, c.code, ftp_client_is_open(&c)};
     ftp_client_close(&c);
+    TASK_ASSERT(task_sleep_until(clock_after(1)) == 0); /* until the server has seen it */
     scope_leave(&server.scope);
     listener_free(server.data);
     listener_free(server.control);
