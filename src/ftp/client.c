@@ -80,7 +80,7 @@ static int build_line(struct buf *line, const char *verb, struct bytes argument)
     int r = buf_reserve(line, strlen(verb) + 1 + 2 * argument.len + 2);
     if (r == 0)
         r = buf_append_str(line, verb);
-    if (r == 0 && argument.data != NULL)
+    if (r == 0 && argument.len > 0)
         r = buf_append_byte(line, ' ');
     for (size_t i = 0; i < argument.len && r == 0; i++) {
         r = buf_append_byte(line, argument.data[i]);

@@ -88,9 +88,9 @@ bool ftp_client_is_open(const struct ftp_client *);
 
 /* -- commands -- */
 
-/* Sends "VERB argument" (no argument: BYTES_NONE) and waits for one reply, whatever its code,
- * 1yz included. *ret is borrowed until the next call for this client. A 421 is -FERRY_ECLOSED
- * here and everywhere. */
+/* Sends "VERB argument" (BYTES_NONE: the verb alone) and waits for one reply, whatever its
+ * code, 1yz included. *ret is borrowed until the next call for this client. A 421 is
+ * -FERRY_ECLOSED here and everywhere. */
 PARKS MUST_CHECK int ftp_client_command(struct ftp_client *, const char *verb,
                                         struct bytes argument, struct ftp_answer *ret);
 

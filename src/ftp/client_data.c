@@ -137,9 +137,11 @@ static int give_to_sink(struct ftp_client *c, const struct ftp_sink *sink,
     return 0;
 }
 
+/* Here and in send_block(): where the server is fast there may be no wait to be cancelled in.
+ */
 static int take_all(struct ftp_client *c, const struct ftp_sink *sink)
 {
-    for (;;) {
+    while (!task_is_cancelled()) {
         struct slices slices;
         int r = stream_take(c->data, TAKE_BYTES, &slices);
         if (r < 0 || slices.len == 0)
@@ -149,6 +151,7 @@ static int take_all(struct ftp_client *c, const struct ftp_sink *sink)
         if (r < 0)
             return ftp_client_fail(c, r);
     }
+    return -ECANCELED;
 }
 
 int ftp_client_receive(struct ftp_client *c, const char *verb, struct bytes path,
@@ -182,7 +185,7 @@ static int send_block(struct ftp_client *c, const struct ftp_source *source)
         struct bytes piece = source->block;
         if (piece.len > left)
             piece.len = (size_t)left;
-        int r = stream_write_bytes(c->data, piece);
+        int r = task_is_cancelled() ? -ECANCELED : stream_write_bytes(c->data, piece);
         if (r < 0)
             return r;
         c->moved_bytes += piece.len;
