@@ -1,10 +1,9 @@
 /* The FTP client role (RFC 959, 1123, 2428, 3659): one control connection, passive transfers.
  *
- * A client is a plain object of its owner and needs no task of its own: every function is
- * called by whatever task wants something done, and nothing runs between two calls. Logged in
- * and idle it holds its struct, a socket and no buffer: under 1 KB, no stack (who calls
- * ftp_client_command() itself holds the reply until the next call). It belongs to the worker
- * that connected it. One task at a time may be inside.
+ * A client is a plain object of its owner: every function is called by whatever task wants
+ * something done, one at a time, on the worker that connected it; nothing runs between two
+ * calls. Logged in and idle it holds its struct and a socket, under 1 KB (a reply that was
+ * asked for with ftp_client_command() is held until the next call).
  *
  *     ftp_client_init(&c, &settings);
  *     r = ftp_client_connect(&c, &server, NULL);
@@ -15,14 +14,13 @@
  *     ftp_client_close(&c);
  *
  * Results. What leaves the connection in use:
- *     -FERRY_EREFUSED  the server answered 4yz or 5yz; c->code and c->text are its words
+ *     -FERRY_EREFUSED  the server answered 4yz or 5yz; c->code and c->text are its words (but
+ *                      who is refused at the greeting is not connected)
  *     -FERRY_EAUTH     the same, of a login
- *     -FERRY_EBADNAME  an argument holds CR, LF or NUL, or makes a line over FTP_LINE_MAX:
- *                      nothing was sent
- * and of a transfer also -FERRY_ECLOSED and -FERRY_ESTALLED, when the data connection alone
- * failed and the server has answered since: ftp_client_is_open() tells. Every other failure has
- * closed the connection:
- *     -ETIMEDOUT       no connection, or no reply, in time
+ *     -FERRY_EBADNAME  CR, LF or NUL in an argument, or a line over FTP_LINE_MAX: nothing was
+ * sent and of a transfer also -FERRY_ECLOSED and -FERRY_ESTALLED, when the data connection
+ * alone failed and the server has answered since: ftp_client_is_open() tells. Every other
+ * failure has closed the connection: -ETIMEDOUT       no connection, or no reply, in time
  *     -FERRY_ECLOSED   the server went away, or said 421 (c->code)
  *     -FERRY_EPROTO    what came is no FTP, or not what may follow
  *     -FERRY_ELIMIT    a reply over FTP_REPLY_MAX, FTP_LINE_MAX or FTP_ANSWER_LINES_MAX
@@ -53,6 +51,7 @@ struct ftp_client {
     struct stream *data;    /* of the transfer that is under way, or NULL */
     struct ftp_answer_reader answers;
     struct addr peer, local; /* local: what data connections are bound to; len 0: nothing */
+
     /* for the owner to read */
     uint64_t moved_bytes; /* of the transfer under way, or of the last; not yet confirmed */
     uint16_t code;        /* of the last reply; 0: none came */
@@ -80,8 +79,7 @@ PARKS MUST_CHECK int ftp_client_quit(struct ftp_client *);
 void ftp_client_close(struct ftp_client *);
 
 /* For another task of the worker: whoever is inside leaves with -FERRY_ECLOSED (who is making a
- * connection, when that is made or fails). task_cancel() on that task does more: it leaves at
- * once, with -ECANCELED. */
+ * connection, when that is made or fails). task_cancel() on it: at once, with -ECANCELED. */
 void ftp_client_break(struct ftp_client *);
 
 bool ftp_client_is_open(const struct ftp_client *);

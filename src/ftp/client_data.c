@@ -1,4 +1,5 @@
 /* The client's transfers: passive connection, command, bytes, last reply. */
+#include <assert.h>
 #include <errno.h>
 
 #include "base/err.h"
@@ -196,6 +197,7 @@ static int send_block(struct ftp_client *c, const struct ftp_source *source)
 int ftp_client_stor(struct ftp_client *c, struct bytes path, const struct ftp_source *source,
                     uint64_t *ret_bytes)
 {
+    assert(source->fd >= 0 || source->block.len > 0);
     struct stream *data;
     int r = ftp_client_transfer_begin(c, "STOR", path, &data);
     if (r < 0)
