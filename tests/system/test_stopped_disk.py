@@ -292,7 +292,9 @@ def test_the_server_stops_well_while_the_disk_is_stopped(ferryd, root, disk, hea
         with d.data(), other.data() as upload:
             other.ask("STOR new", 150)
             upload.sendall(OLD)
-            wait_until("the upload", lambda: list(disk.backing.glob(".ferry-up-*")))
+            wait_until("the upload", lambda: [p for p in disk.backing.glob(".ferry-up-*") if p.stat().st_size == len(OLD)])
+            # Not even SIGKILL ends a process whose request the disk has taken up: let it answer all.
+            d.ask("SIZE file", 213)
             disk.stop()
             upload.sendall(OLD)
             d.send("RETR file")
