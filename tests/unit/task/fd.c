@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "receive.h"
 #include "runtime_fixture.h"
 #include "task/pool.h"
 #include "task/sys.h"
@@ -22,21 +23,6 @@ static struct pair pair_new(void)
     TASK_ASSERT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
     TASK_ASSERT(io_fd_new(fds[0], &p.a) == 0 && io_fd_new(fds[1], &p.b) == 0);
     return p;
-}
-
-/* The loop of task/fd.h. */
-static ssize_t receive(struct io_fd *f, void *data, size_t len, usec_t deadline)
-{
-    for (;;) {
-        unsigned edges = io_fd_edges(f, IO_READ);
-        ssize_t n = sys_recv(io_fd_number(f), data, len, 0);
-        if (n != -EAGAIN)
-            return n;
-        io_fd_not_ready(f, IO_READ, edges);
-        int r = io_fd_wait(f, IO_READ, deadline);
-        if (r < 0)
-            return r;
-    }
 }
 
 /* -- an edge while a job runs -- */

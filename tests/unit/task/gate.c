@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "receive.h"
 #include "runtime_fixture.h"
 #include "task/fd.h"
 #include "task/sanitizer.h"
@@ -36,20 +37,6 @@ struct echo {
     struct list node;
     struct io_fd *fd;
 };
-
-static ssize_t receive(struct io_fd *f, void *data, size_t len, usec_t deadline)
-{
-    for (;;) {
-        unsigned edges = io_fd_edges(f, IO_READ);
-        ssize_t n = sys_recv(io_fd_number(f), data, len, 0);
-        if (n != -EAGAIN)
-            return n;
-        io_fd_not_ready(f, IO_READ, edges);
-        int r = io_fd_wait(f, IO_READ, deadline);
-        if (r < 0)
-            return r;
-    }
-}
 
 static void answer(struct echo *e, const char *data, size_t len)
 {

@@ -1,24 +1,21 @@
 /* A job on a file system that has stopped (SIGSTOP to its FUSE server): the task that waited is
  * free at once, others go on, and the job's memory goes when the file system does. */
 #include <errno.h>
-#include <libgen.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "check.h"
 #include "runtime_fixture.h"
+#include "stoppable_mount.h"
 #include "task/pool.h"
 #include "task/sys.h"
 
-static char folder[64], backing[96], mount_point[96], program[4096];
+static char folder[64], backing[96], mount_point[96];
 static pid_t server;
 
 /* -- the file system -- */
@@ -37,27 +34,14 @@ static int start_file_system(void)
     (void)fputs("something to read\n", f);
     (void)fclose(f);
 
-    int out[2];
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t files;
-    (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawn_file_actions_adddup2(&files, out[1], 1);
-    char *argv[] = {program, backing, mount_point, NULL};
-    int r = posix_spawn(&server, program, &files, NULL, argv, environ);
-    (void)posix_spawn_file_actions_destroy(&files);
-    close(out[1]);
-    char text[16] = "";
-    bool mounted = r == 0 && read(out[0], text, sizeof(text)) > 0;
-    close(out[0]);
-    return mounted ? 0 : -1;
+    server = stoppable_mount(backing, mount_point);
+    return server > 0 ? 0 : -1;
 }
 
 static void end_file_system(void)
 {
-    (void)kill(server, SIGCONT);
-    (void)umount2(mount_point, MNT_DETACH);
-    (void)kill(server, SIGKILL);
-    (void)waitpid(server, NULL, 0);
+    stoppable_unmount(mount_point);
+    stoppable_kill(server);
     char file[128];
     (void)snprintf(file, sizeof(file), "%s/data", backing);
     (void)unlink(file);
@@ -162,10 +146,8 @@ static void a_job_on_a_stopped_disk_holds_nobody(void **state)
 
 int main(int argc, char **argv)
 {
-    static char self[4096];
     (void)argc;
-    (void)snprintf(self, sizeof(self), "%s", argv[0]);
-    (void)snprintf(program, sizeof(program), "%s/stoppable_fs", dirname(self));
+    stoppable_find(argv[0]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_on_a_stopped_disk_holds_nobody),
     };

@@ -1,40 +1,18 @@
 /* A mount whose file system has died (its FUSE server was killed): every operation on it and
  * below it is an error, none is a crash or a wait, and what lies beside it works. */
-#include <libgen.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
 
 #include "check.h"
+#include "stoppable_mount.h"
 #include "tree.h"
-
-static char program[4096];
-static pid_t server;
 
 static int mount_and_die(const struct tree *t)
 {
     static char backing[512], place[512];
     (void)snprintf(backing, sizeof(backing), "%s", tree_path(t, "outside"));
     (void)snprintf(place, sizeof(place), "%s", tree_path(t, "root/dead"));
-    int out[2];
-    TASK_ASSERT(pipe2(out, O_CLOEXEC) == 0);
-    posix_spawn_file_actions_t files;
-    (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawn_file_actions_adddup2(&files, out[1], 1);
-    char *argv[] = {program, backing, place, NULL};
-    int r = posix_spawn(&server, program, &files, NULL, argv, environ);
-    (void)posix_spawn_file_actions_destroy(&files);
-    (void)close(out[1]);
-    char text[16] = "";
-    bool is_mounted = r == 0 && read(out[0], text, sizeof(text)) > 0;
-    (void)close(out[0]);
-    if (r == 0) {
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
-    }
-    return is_mounted ? 0 : -1;
+    pid_t server = stoppable_mount(backing, place);
+    stoppable_kill(server);
+    return server > 0 ? 0 : -1;
 }
 
 /* -- what is tried -- */
@@ -114,7 +92,7 @@ static void on_a_dead_mount_everything_is_an_error_and_beside_it_nothing(void **
     bool is_mounted = mount_and_die(&t) == 0;
     if (is_mounted)
         run_threaded(1, use_dead_mount, &t);
-    (void)umount2(tree_path(&t, "root/dead"), MNT_DETACH);
+    stoppable_unmount(tree_path(&t, "root/dead"));
     tree_done(&t);
     if (!is_mounted) {
         print_message("skipped: no FUSE here\n");
@@ -124,10 +102,8 @@ static void on_a_dead_mount_everything_is_an_error_and_beside_it_nothing(void **
 
 int main(int argc, char **argv)
 {
-    static char self[4096];
     (void)argc;
-    (void)snprintf(self, sizeof(self), "%s", argv[0]);
-    (void)snprintf(program, sizeof(program), "%s/stoppable_fs", dirname(self));
+    stoppable_find(argv[0]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_a_dead_mount_everything_is_an_error_and_beside_it_nothing),
     };
