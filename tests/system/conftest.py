@@ -5,6 +5,7 @@ FERRY_BIN is the folder of the programs under test (default build/release/bin). 
 ends the server must have ended well: exit code 0 after SIGTERM, and no sanitizer's report.
 """
 
+import contextlib
 import ftplib
 import json
 import os
@@ -157,7 +158,8 @@ class Server:
             code = self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # on a disk that never answers
+                self.process.wait(timeout=10)
             pytest.fail("ferryd did not stop within %d s\n%s" % (seconds, self.log_text()[-3000:]))
         self.process.stdout.close()
         self.log_file.close()
