@@ -19,5 +19,6 @@ struct command {
 const struct command *command_find(const char *name);
 void command_print_help(FILE *);
 
-int command_who(int argc, char **argv);  /* client/who.c */
-int command_kick(int argc, char **argv); /* client/kick.c */
+int command_who(int argc, char **argv);   /* client/who.c */
+int command_kick(int argc, char **argv);  /* client/kick.c */
+int command_bench(int argc, char **argv); /* client/bench.c */

@@ -1,0 +1,174 @@
+#include "bench/probe.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+
+#define INTERVAL_US   (5 * USEC_PER_MS)
+#define LATENCIES_MAX 65536 /* five minutes; what comes later is not counted */
+
+static void post(struct probe *p, struct worker *to, struct probe_message *m,
+                 void (*fn)(struct worker_message *))
+{
+    *m = (struct probe_message){.message = {.fn = fn}, .probe = p};
+    worker_post(to, &m->message);
+}
+
+static struct probe *probe_of(struct worker_message *m)
+{
+    return LIST_ENTRY(m, struct probe_message, message)->probe;
+}
+
+static void on_begun(struct worker_message *m)
+{
+    struct probe *p = probe_of(m);
+    p->has_begun = true;
+    event_set(&p->answered);
+}
+
+static void on_stopped(struct worker_message *m)
+{
+    struct probe *p = probe_of(m);
+    p->has_stopped = true;
+    event_set(&p->answered);
+}
+
+/* -- on the probe's worker -- */
+
+static int send_noops(struct probe *p)
+{
+    for (;;) {
+        usec_t sent = clock_now();
+        int r = ftp_client_noop(&p->client);
+        if (r < 0)
+            return r;
+        if (p->count < LATENCIES_MAX)
+            p->latencies_us[p->count++] = (double)(clock_now() - sent);
+        r = task_sleep_until(sent + INTERVAL_US);
+        if (r < 0)
+            return r;
+    }
+}
+
+static void probe_task(void *arg)
+{
+    struct probe *p = arg;
+    ftp_client_init(&p->client, p->settings);
+    int r = ftp_client_connect(&p->client, p->server, NULL);
+    if (r == 0)
+        r = ftp_client_login(&p->client, p->user, p->password);
+    post(p, p->commander, &p->begun, on_begun);
+    if (r == 0)
+        r = send_noops(p);
+    ftp_client_close(&p->client);
+    p->result = r == -ECANCELED ? 0 : r;
+}
+
+static void begin(struct probe *p)
+{
+    scope_init(&p->scope);
+    p->count = 0;
+    p->result = scope_start(&p->scope, "probe", TASK_NORMAL, probe_task, p, NULL);
+    p->is_running = p->result == 0;
+    if (!p->is_running)
+        post(p, p->commander, &p->begun, on_begun);
+}
+
+static void end(struct probe *p)
+{
+    if (p->is_running)
+        scope_leave(&p->scope);
+    p->is_running = false;
+}
+
+void probe_main(struct probe *p)
+{
+    while (p->order != PROBE_OVER) {
+        (void)!event_wait(&p->ordered, USEC_NEVER);
+        event_clear(&p->ordered);
+        if (p->order == PROBE_START) {
+            begin(p);
+            continue;
+        }
+        end(p);
+        if (p->order == PROBE_STOP)
+            post(p, p->commander, &p->stopped, on_stopped);
+    }
+}
+
+static void give(struct probe *p, enum probe_order order)
+{
+    p->order = order;
+    event_set(&p->ordered);
+}
+
+static void on_start(struct worker_message *m)
+{
+    give(probe_of(m), PROBE_START);
+}
+
+/* Stop may overtake a start that was not looked at yet: then there is nothing to end. */
+static void on_stop(struct worker_message *m)
+{
+    give(probe_of(m), PROBE_STOP);
+}
+
+static void on_over(struct worker_message *m)
+{
+    give(probe_of(m), PROBE_OVER);
+}
+
+/* -- on the commander's worker -- */
+
+int probe_init(struct probe *p)
+{
+    event_init(&p->answered);
+    event_init(&p->ordered);
+    p->latencies_us = mem_raw(LATENCIES_MAX * sizeof(*p->latencies_us));
+    return p->latencies_us != NULL ? 0 : -ENOMEM;
+}
+
+void probe_done(struct probe *p)
+{
+    mem_free(p->latencies_us);
+    p->latencies_us = NULL;
+}
+
+static int wait_for(struct probe *p, const bool *what)
+{
+    while (!*what) {
+        event_clear(&p->answered);
+        int r = event_wait(&p->answered, USEC_NEVER);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int probe_start(struct probe *p)
+{
+    p->has_begun = p->has_stopped = false;
+    post(p, p->worker, &p->start, on_start);
+    return wait_for(p, &p->has_begun);
+}
+
+int probe_stop(struct probe *p, struct bench_latency *ret)
+{
+    post(p, p->worker, &p->stop, on_stop);
+    task_shield_begin(USEC_NEVER); /* a cancelled task leaves its wait at once */
+    (void)!wait_for(p, &p->has_stopped);
+    task_shield_end();
+    statistics_sort(p->latencies_us, p->count);
+    *ret = (struct bench_latency){
+        .count = p->count,
+        .p50_us = statistics_percentile(p->latencies_us, p->count, 50),
+        .p95_us = statistics_percentile(p->latencies_us, p->count, 95),
+        .p99_us = statistics_percentile(p->latencies_us, p->count, 99),
+    };
+    return p->result;
+}
+
+void probe_over(struct probe *p)
+{
+    post(p, p->worker, &p->over, on_over);
+}
