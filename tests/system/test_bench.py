@@ -61,8 +61,8 @@ def check_plausible(results):
         assert len(row["samples"]) == 3
         low, high = row["interval_90"]
         assert min(row["samples"]) <= low <= row["value"] <= high <= max(row["samples"])
-        # The rate cannot be below what all the time would give, pauses and all.
-        assert row["value"] >= 0.5 * row["bytes"] / 1048576 / row["seconds"]
+        # The fastest sample cannot be below what all the time gives, pauses and all.
+        assert max(row["samples"]) >= 0.99 * row["bytes"] / 1048576 / row["seconds"]
     for name in ("retr_many", "stor_many"):
         row = rows[name]
         assert row["unit"] == "secs" and row["files"] == row["clients"] == CLIENTS
