@@ -13,14 +13,18 @@
  *         r = ftp_client_retr(&c, BYTES_LIT("file"), NULL, &bytes);
  *     ftp_client_close(&c);
  *
- * Results. What leaves the connection in use:
+ * Results. These leave the connection in use:
+ *
  *     -FERRY_EREFUSED  the server answered 4yz or 5yz; c->code and c->text are its words (but
  *                      who is refused at the greeting is not connected)
  *     -FERRY_EAUTH     the same, of a login
- *     -FERRY_EBADNAME  CR, LF or NUL in an argument, or a line over FTP_LINE_MAX: nothing was
- * sent and of a transfer also -FERRY_ECLOSED and -FERRY_ESTALLED, when the data connection
- * alone failed and the server has answered since: ftp_client_is_open() tells. Every other
- * failure has closed the connection: -ETIMEDOUT       no connection, or no reply, in time
+ *     -FERRY_EBADNAME  CR, LF or NUL in an argument, or a line over FTP_LINE_MAX: not sent
+ *
+ * So do -FERRY_ECLOSED and -FERRY_ESTALLED of a transfer, if the data connection alone failed
+ * and the server has answered since: ftp_client_is_open() tells. Every other failure has closed
+ * the connection:
+ *
+ *     -ETIMEDOUT       no connection, or no reply, in time
  *     -FERRY_ECLOSED   the server went away, or said 421 (c->code)
  *     -FERRY_EPROTO    what came is no FTP, or not what may follow
  *     -FERRY_ELIMIT    a reply over FTP_REPLY_MAX, FTP_LINE_MAX or FTP_ANSWER_LINES_MAX
