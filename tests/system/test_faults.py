@@ -668,8 +668,9 @@ def connect_to_worker(server, wanted):
 
 
 # Signals and the control socket are worker 0's; it may have nothing left to drain itself.
-@pytest.mark.parametrize("worker", [0, 1])
-def test_a_draining_server_can_be_asked_and_told_to_hurry(ferryd, root, worker):
+@contextlib.contextmanager
+def draining(ferryd, root, worker):
+    """A server that was told to stop and waits for the download that one of its two workers serves."""
     with open(root / "file", "wb") as f:
         f.truncate(1 << 30)
     server = ferryd(root, "--workers", "2")
@@ -677,6 +678,12 @@ def test_a_draining_server_can_be_asked_and_told_to_hurry(ferryd, root, worker):
         d.ask("RETR file", 150)
         server.process.send_signal(signal.SIGTERM)
         wait_until("the draining", lambda: server.records("stopping"))
+        yield server, d
+
+
+@pytest.mark.parametrize("worker", [0, 1])
+def test_a_draining_server_can_be_asked_and_told_to_hurry(ferryd, root, worker):
+    with draining(ferryd, root, worker) as (server, d):
         with pytest.raises(ConnectionRefusedError):
             wait_until("closed listeners", lambda: socket.create_connection(("127.0.0.1", server.port)).close())
         assert [line["doing"] for line in server.ask("who")] == ["RETR"]
@@ -686,13 +693,7 @@ def test_a_draining_server_can_be_asked_and_told_to_hurry(ferryd, root, worker):
 
 @pytest.mark.parametrize("worker", [0, 1])
 def test_a_kick_ends_what_a_draining_server_waits_for(ferryd, root, worker):
-    with open(root / "file", "wb") as f:
-        f.truncate(1 << 30)
-    server = ferryd(root, "--workers", "2")
-    with connect_to_worker(server, worker) as d, d.data():
-        d.ask("RETR file", 150)
-        server.process.send_signal(signal.SIGTERM)
-        wait_until("the draining", lambda: server.records("stopping"))
+    with draining(ferryd, root, worker) as (server, d):
         server.ask("kick", id=server.ask("who")[0]["id"])
         assert server.process.wait(timeout=60) == 0
     server.stop()

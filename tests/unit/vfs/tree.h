@@ -176,18 +176,29 @@ static inline int upload_write(struct vupload *u, uint64_t *at, const char *text
     return 0;
 }
 
+/* Begins and writes; *ret_upload stays NULL where begin failed. */
+static inline int begin_and_write(struct tree *t, const char *path,
+                                  struct vupload_request request, const char *text,
+                                  struct vupload **ret_upload, uint64_t *ret_at)
+{
+    *ret_upload = NULL;
+    int r = begin(t, path, request, ret_upload);
+    if (r < 0)
+        return r;
+    *ret_at = vupload_offset(*ret_upload);
+    return upload_write(*ret_upload, ret_at, text);
+}
+
 static inline int store(struct tree *t, const char *path, struct vupload_request request,
                         const char *text)
 {
-    struct vupload *u = NULL;
-    int r = begin(t, path, request, &u);
-    if (r < 0)
-        return r;
-    uint64_t at = vupload_offset(u);
-    r = upload_write(u, &at, text);
+    struct vupload *u;
+    uint64_t at = 0;
+    int r = begin_and_write(t, path, request, text, &u, &at);
     if (r == 0)
         return vupload_commit(u, at);
-    vupload_break(u, at);
+    if (u != NULL)
+        vupload_break(u, at);
     return r;
 }
 
@@ -195,12 +206,10 @@ static inline int store(struct tree *t, const char *path, struct vupload_request
 static inline int break_after(struct tree *t, const char *path, struct vupload_request request,
                               const char *text)
 {
-    struct vupload *u = NULL;
-    int r = begin(t, path, request, &u);
-    if (r < 0)
-        return r;
-    uint64_t at = vupload_offset(u);
-    r = upload_write(u, &at, text);
-    vupload_break(u, at);
+    struct vupload *u;
+    uint64_t at = 0;
+    int r = begin_and_write(t, path, request, text, &u, &at);
+    if (u != NULL)
+        vupload_break(u, at);
     return r;
 }
