@@ -16,6 +16,7 @@
 
 #define RANGE_TRIES    5
 #define RANGE_RETRY_US (20 * USEC_PER_MS)
+#define HINT_TRIES     32 /* ports of the range, then the kernel searches */
 
 void ftp_data_drop(struct ftp_data *data)
 {
@@ -66,7 +67,8 @@ static unsigned common_factor(unsigned a, unsigned b)
  * their number. */
 static int listen_in_range(const struct ftp_service *service, struct addr *local, int *ret_fd)
 {
-    unsigned count = (unsigned)(service->passive_last - service->passive_first) + 1;
+    unsigned step = service->passive_step != 0 ? service->passive_step : 1;
+    unsigned count = (unsigned)(service->passive_last - service->passive_first) / step + 1;
     uint32_t random[2];
     int r = crypto_random(random, sizeof(random));
     if (r < 0)
@@ -75,9 +77,10 @@ static int listen_in_range(const struct ftp_service *service, struct addr *local
     unsigned stride = random[1] % count + 1;
     while (common_factor(stride, count) != 1)
         stride = stride % count + 1;
+    unsigned tries = service->passive_is_hint && count > HINT_TRIES ? HINT_TRIES : count;
     r = -EADDRINUSE;
-    for (unsigned i = 0; i < count && r == -EADDRINUSE; i++) {
-        addr_set_port(local, (uint16_t)(service->passive_first + at));
+    for (unsigned i = 0; i < tries && r == -EADDRINUSE; i++) {
+        addr_set_port(local, (uint16_t)(service->passive_first + at * step));
         r = tcp_listen(local, 1, ret_fd);
         at = (at + stride) % count;
         if (task_turn_is_over())
@@ -100,18 +103,30 @@ static int listen_in_range_with_patience(const struct ftp_service *service, stru
     return r;
 }
 
+/* The kernel's own search looks at port after port and takes a busy server's for good ones only
+ * when nothing lingers on them: thousands of a second's transfers make it a matter of
+ * milliseconds. So a guess of our own comes first where we know what ports it may be. Whatever
+ * refuses the guess (EACCES: a sandbox that knows nothing of it), the search is still there. */
+static int listen_anywhere(const struct ftp_service *service, struct addr *local, int *ret_fd)
+{
+    int r = service->passive_first != 0 ? listen_in_range(service, local, ret_fd) : -EADDRINUSE;
+    if (r != -EADDRINUSE && r != -EACCES)
+        return r;
+    addr_set_port(local, 0);
+    return tcp_listen(local, 1, ret_fd);
+}
+
 /* Replaces what was prepared by a listener on the address the client reached us by. */
 static int listen_for_peer(struct ftp_session *s, uint16_t *ret_port)
 {
+    const struct ftp_service *service = s->service;
     ftp_data_drop(&s->data);
     struct addr local = s->base.local;
     int fd, r;
-    if (s->service->passive_first != 0) {
-        r = listen_in_range_with_patience(s->service, &local, &fd);
-    } else {
-        addr_set_port(&local, 0);
-        r = tcp_listen(&local, 1, &fd);
-    }
+    if (service->passive_first != 0 && !service->passive_is_hint)
+        r = listen_in_range_with_patience(service, &local, &fd);
+    else
+        r = listen_anywhere(service, &local, &fd);
     if (r == 0)
         r = listener_new(fd, &s->data.listener);
     if (r < 0)

@@ -1,6 +1,7 @@
 /* The FTP server role (RFC 959, 1123, 2389, 2428, 2577, 3659): one session per control
  * connection. The listener is the caller's; it hands over what it accepted. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -11,7 +12,9 @@
 /* Settings of one listener, shared by its sessions on all workers; must outlive them. */
 struct ftp_service {
     struct session_shared *shared;
-    uint16_t passive_first, passive_last; /* both 0: the kernel's choice, unpredictable */
+    uint16_t passive_first, passive_last; /* tried at random; both 0: the kernel's choice */
+    uint16_t passive_step;                /* from one to the next; 0 is 1 */
+    bool passive_is_hint;                 /* if many are taken, the kernel chooses any */
     struct addr masquerade;               /* what 227 tells in place of our own; len 0: none */
     const char *banner;                   /* text behind 220; NULL: a default */
 };

@@ -16,10 +16,14 @@ MUST_CHECK int tcp_listen(struct addr *addr, int backlog, int *ret_fd);
 
 MUST_CHECK int listener_new(int fd, struct listener **ret); /* takes fd */
 struct listener *listener_free(struct listener *);          /* NULL is fine */
+/* Holds one descriptor back, so that a client can be refused in words when there is no other.
+ * Once. -EMFILE, -ENFILE. */
+MUST_CHECK int listener_keep_spare(struct listener *);
 
 /* Next connection: non-blocking, TCP_NODELAY not yet set. On EMFILE, ENFILE, ENOBUFS and ENOMEM
- * a spare descriptor accepts one connection, sends it `refusal` (may be empty) and closes it,
- * then waits 100 ms. Yields after 32 in one turn. -ETIMEDOUT, -ECANCELED. */
+ * the spare descriptor, if one is kept, accepts one connection, sends it `refusal` (may be
+ * empty) and closes it; either way it waits 100 ms then. Yields after 32 in one turn.
+ * -ETIMEDOUT, -ECANCELED. */
 PARKS MUST_CHECK int listener_accept(struct listener *, struct bytes refusal, usec_t deadline,
                                      int *ret_fd, struct addr *ret_peer);
 

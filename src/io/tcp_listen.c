@@ -12,7 +12,8 @@
 
 struct listener {
     struct io_fd *fd;
-    int spare_fd;      /* closed when there is no other to accept with; -1: none now */
+    int spare_fd; /* closed when there is no other to accept with; -1: none now */
+    bool keeps_spare;
     unsigned accepted; /* in this turn */
 };
 
@@ -61,7 +62,7 @@ static int listen_on(struct addr *a, bool shares_port, int backlog, int *ret_fd)
     if (r < 0)
         return r;
     r = sys_listen(fd, backlog);
-    if (r == 0)
+    if (r == 0 && addr_port(a) == 0)
         r = resolve_port(fd, &bound);
     if (r < 0) {
         sys_close(fd);
@@ -117,16 +118,23 @@ int listener_new(int fd, struct listener **ret)
         sys_close(fd);
         return -ENOMEM;
     }
+    l->spare_fd = -1;
     int r = io_fd_new(fd, &l->fd);
-    if (r == 0)
-        r = l->spare_fd =
-            sys_eventfd(); /* any descriptor will do, and this one needs no path */
     if (r < 0) {
-        (void)io_fd_close(l->fd);
         mem_free(l);
         return r;
     }
     *ret = l;
+    return 0;
+}
+
+int listener_keep_spare(struct listener *l)
+{
+    int fd = sys_eventfd(); /* any descriptor will do, and this one needs no path */
+    if (fd < 0)
+        return fd;
+    l->spare_fd = fd;
+    l->keeps_spare = true;
     return 0;
 }
 
@@ -155,6 +163,8 @@ static int accept_one(const struct listener *l, struct addr *ret_peer)
 static void refuse_one(struct listener *l, struct bytes refusal)
 {
     struct addr peer;
+    if (!l->keeps_spare)
+        return;
     if (l->spare_fd >= 0) {
         sys_fd_close(&l->spare_fd);
         int fd = accept_one(l, &peer);

@@ -11,6 +11,7 @@
 #include "server/control.h"
 #include "server/journal.h"
 #include "server/notify.h"
+#include "server/own_ports.h"
 #include "server/privileges.h"
 #include "server/sandbox.h"
 #include "server/server.h"
@@ -22,6 +23,7 @@ struct launch {
     struct identity identity;
     struct state_dir state;
     struct sandbox_rules rules;
+    struct own_ports own_ports; /* for listeners without a range */
 };
 
 static void on_lag(const char *task_name, usec_t us)
@@ -57,8 +59,20 @@ static int open_runtime(struct server *server, struct refusal *why)
     return 0;
 }
 
-static int open_sessions(struct server *server, struct refusal *why)
+static struct ftp_service service_of(const struct listener_setting *l,
+                                     const struct own_ports *own)
 {
+    bool is_own = l->passive_first == 0;
+    return (struct ftp_service){.passive_first = is_own ? own->first : l->passive_first,
+                                .passive_last = is_own ? own->last : l->passive_last,
+                                .passive_step = is_own ? OWN_PORTS_STEP : 1,
+                                .passive_is_hint = is_own,
+                                .masquerade = l->masquerade};
+}
+
+static int open_sessions(struct launch *launch, struct refusal *why)
+{
+    struct server *server = &launch->server;
     const struct settings *s = server->settings;
     const struct session_settings sessions = {
         .limits = s->limits,
@@ -74,11 +88,8 @@ static int open_sessions(struct server *server, struct refusal *why)
     if (r < 0)
         return refuse(why, "sessions: %s", err_text(r));
     for (unsigned i = 0; i < s->listener_count; i++) {
-        const struct listener_setting *l = &s->listeners[i];
-        server->services[i] = (struct ftp_service){.shared = server->shared,
-                                                   .passive_first = l->passive_first,
-                                                   .passive_last = l->passive_last,
-                                                   .masquerade = l->masquerade};
+        server->services[i] = service_of(&s->listeners[i], &launch->own_ports);
+        server->services[i].shared = server->shared;
     }
     return 0;
 }
@@ -103,7 +114,7 @@ static int open_all(struct launch *l, struct refusal *why)
     if (r == 0)
         r = accounts_load(s, runtime_hash_pool(server->runtime), &server->auth, why);
     if (r == 0)
-        r = open_sessions(server, why);
+        r = open_sessions(l, why);
     if (r == 0)
         r = open_signals(server, why);
     return r;
@@ -140,10 +151,16 @@ static void fill_rules(struct launch *l)
     roots_allow(&l->server.roots, &l->rules);
     sandbox_add_tree(&l->rules, l->state.fd, SANDBOX_WRITE);
     journal_allow(&l->rules);
-    for (unsigned i = 0; i < s->listener_count; i++)
-        if (s->listeners[i].passive_first != 0)
-            sandbox_add_ports(&l->rules, s->listeners[i].passive_first,
-                              s->listeners[i].passive_last);
+    bool needs_own = false;
+    for (unsigned i = 0; i < s->listener_count; i++) {
+        const struct ftp_service *service = &l->server.services[i];
+        if (service->passive_is_hint)
+            needs_own = true;
+        else
+            sandbox_add_ports(&l->rules, service->passive_first, service->passive_last, 1);
+    }
+    if (needs_own && l->own_ports.first != 0)
+        sandbox_add_ports(&l->rules, l->own_ports.first, l->own_ports.last, OWN_PORTS_STEP);
 }
 
 /* libcrypto reads its configuration at first use, which must not be after the sandbox. */
@@ -227,6 +244,7 @@ int launch(struct settings *settings, const char *notify_socket, struct refusal 
     l->server.settings = settings;
     l->server.control_fd = l->server.signal_fd = l->server.notify_fd = -1;
     list_init(&l->server.asks);
+    l->own_ports = own_ports_choose();
     worker_parts_init(&l->server);
 
     unsigned descriptors = privileges_raise_descriptors();

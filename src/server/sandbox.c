@@ -55,10 +55,11 @@ void sandbox_add_tree(struct sandbox_rules *rules, int fd, enum sandbox_access a
         rules->trees[rules->tree_count++] = (struct sandbox_tree){fd, access};
 }
 
-void sandbox_add_ports(struct sandbox_rules *rules, uint16_t first, uint16_t last)
+void sandbox_add_ports(struct sandbox_rules *rules, uint16_t first, uint16_t last,
+                       uint16_t step)
 {
     if (rules->ports_count < ARRAY_LEN(rules->ports))
-        rules->ports[rules->ports_count++] = (struct sandbox_ports){first, last};
+        rules->ports[rules->ports_count++] = (struct sandbox_ports){first, last, step};
 }
 
 static int add_rule(int set, unsigned type, const void *rule)
@@ -84,7 +85,7 @@ static int allow_ports(int set, const struct sandbox_rules *rules)
     int r = allow_port(set, 0);
     for (unsigned i = 0; i < rules->ports_count; i++)
         for (unsigned port = rules->ports[i].first; r == 0 && port <= rules->ports[i].last;
-             port++)
+             port += rules->ports[i].step)
             r = allow_port(set, (uint16_t)port);
     return r;
 }

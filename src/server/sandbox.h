@@ -28,14 +28,15 @@ struct sandbox_rules {
 
     /* Ports that may be bound besides 0, the kernel's choice. */
     struct sandbox_ports {
-        uint16_t first, last;
+        uint16_t first, last, step;
     } ports[32];
 
     unsigned ports_count;
 };
 
 void sandbox_add_tree(struct sandbox_rules *, int fd, enum sandbox_access);
-void sandbox_add_ports(struct sandbox_rules *, uint16_t first, uint16_t last);
+/* first, first + step ... until last. */
+void sandbox_add_ports(struct sandbox_rules *, uint16_t first, uint16_t last, uint16_t step);
 
 /* The ABI in force: 1 files, 2 renames across directories, 4 ports too, 6 signals and abstract
  * sockets too; more than this file knows is used as what it knows. -EOPNOTSUPP, -ENOSYS: this

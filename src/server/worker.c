@@ -77,6 +77,8 @@ static void start_accepting(struct server *server, struct worker_part *part, uns
         *a = (struct acceptor){.server = server, .index = i};
         int r = listener_new(listeners_take(&server->listeners, i, worker), &a->listener);
         if (r == 0)
+            r = listener_keep_spare(a->listener);
+        if (r == 0)
             r = scope_start(&part->accepting, "accept", TASK_NORMAL, accept_main, a, NULL);
         if (r < 0) {
             struct log_record record;

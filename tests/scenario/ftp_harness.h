@@ -33,6 +33,8 @@ struct harness {
     uint64_t counted; /* calls of that kind; the client's to read off */
     void (*client)(struct harness *);
     void *client_state;
+    uint16_t passive_port; /* 0: the kernel's choice */
+    bool passive_is_hint;
 
     struct worker *worker;
     uint16_t port;
@@ -168,6 +170,8 @@ static inline void server_setup(struct harness *h, struct harness_server *s)
     };
     TASK_ASSERT(session_shared_new(&s->settings, &s->shared) == 0);
     s->service.shared = s->shared;
+    s->service.passive_first = s->service.passive_last = h->passive_port;
+    s->service.passive_is_hint = h->passive_is_hint;
 }
 
 static inline void *client_thread(void *arg)

@@ -177,7 +177,7 @@ static void bench_open(struct bench *b)
     int fd;
     b->at = loopback();
     TASK_ASSERT(tcp_listen(&b->at, CLIENTS, &fd) == 0);
-    TASK_ASSERT(listener_new(fd, &b->listener) == 0);
+    TASK_ASSERT(listener_new(fd, &b->listener) == 0 && listener_keep_spare(b->listener) == 0);
 }
 
 static int take_one(struct bench *b, usec_t deadline)

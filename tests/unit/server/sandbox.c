@@ -181,7 +181,8 @@ static int bind_to(uint16_t port)
 
 static int binds_only_the_list(void)
 {
-    sandbox_add_ports(&rules, 50100, 50103);
+    sandbox_add_ports(&rules, 50100, 50103, 1);
+    sandbox_add_ports(&rules, 50111, 50114, 2);
     int abi = confine(SANDBOX_READ);
     if (abi < 4)
         return CHILD_SKIPS;
@@ -190,6 +191,9 @@ static int binds_only_the_list(void)
         CHILD_ASSERT(bind_to(port) == 0 || errno == EADDRINUSE);
     FAILS_WITH(bind_to(50099), EACCES);
     FAILS_WITH(bind_to(50104), EACCES);
+    CHILD_ASSERT(bind_to(50113) == 0 || errno == EADDRINUSE);
+    FAILS_WITH(bind_to(50112), EACCES);
+    FAILS_WITH(bind_to(50115), EACCES);
     FAILS_WITH(bind_to(2121), EACCES);
     return 0;
 }
