@@ -1,10 +1,10 @@
 #include "ftp/wire/facts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/civil.h"
 #include "base/text.h"
+#include "ftp/wire/digits.h"
 #include "ftp/wire/reply.h"
 #include "ftp/wire/timeval.h"
 
@@ -31,46 +31,67 @@ static int append_printable(struct buf *out, struct bytes s)
     return result;
 }
 
+static char *put_text(char *at, const char *s)
+{
+    size_t len = strlen(s);
+    memcpy(at, s, len);
+    return at + len;
+}
+
 /* -- LIST and NLST -- */
 
-#define MODE_TEXT_MAX 11
+#define LIST_HEAD_MAX                                                                          \
+    80 /* "-rw-r--r-- 4294967295 ftp ftp 18446744073709551615 Jan  2 15:04 " */
 
-static void format_mode(const struct ftp_entry *e, char dst[MODE_TEXT_MAX])
+static char *put_mode(char *at, const struct ftp_entry *e)
 {
     static const char letters[] = "rwxrwxrwx";
 
-    dst[0] = kind_letters[e->kind];
+    *at++ = kind_letters[e->kind];
     for (unsigned i = 0; i < 9; i++)
-        dst[i + 1] = (e->mode & (0400u >> i)) ? letters[i] : '-';
-    dst[MODE_TEXT_MAX - 1] = '\0';
+        *at++ = (e->mode & (0400u >> i)) ? letters[i] : '-';
+    return at;
 }
 
-#define LIST_TIME_MAX 16
-
-static void format_list_time(int64_t mtime_us, int64_t now_us, char dst[LIST_TIME_MAX])
+static char *put_list_time(char *at, int64_t mtime_us, int64_t now_us)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     struct civil c;
     int64_t age_us;
 
     clock_utc(mtime_us, &c);
-    const char *month = months + 3 * (size_t)(c.month - 1);
+    memcpy(at, months + 3 * (size_t)(c.month - 1), 3);
+    at[3] = ' ';
+    at = digits_put(at + 4, c.day, 2, ' ');
+    *at++ = ' ';
     bool is_recent = !__builtin_sub_overflow(now_us, mtime_us, &age_us) && age_us >= 0 &&
                      age_us <= HALF_YEAR_US;
-    if (is_recent)
-        snprintf(dst, LIST_TIME_MAX, "%.3s %2u %02u:%02u", month, c.day, c.hour, c.minute);
-    else
-        snprintf(dst, LIST_TIME_MAX, "%.3s %2u %5u", month, c.day, c.year);
+    if (!is_recent)
+        return digits_put(at, c.year, 5, ' ');
+    at = digits_put_two(at, c.hour);
+    *at++ = ':';
+    return digits_put_two(at, c.minute);
+}
+
+/* All before the name. */
+static int append_list_head(struct buf *out, const struct ftp_entry *e, int64_t now_us)
+{
+    char head[LIST_HEAD_MAX];
+    char *at = put_mode(head, e);
+    *at++ = ' ';
+    at = digits_put(at, e->links, 3, ' ');
+    at = put_text(at, " ftp      ftp      ");
+    at = digits_put(at, e->size_bytes, 12, ' ');
+    *at++ = ' ';
+    at = put_list_time(at, e->mtime_us, now_us);
+    *at++ = ' ';
+    return buf_append(out, head, (size_t)(at - head));
 }
 
 static int append_list_line(struct buf *out, const struct ftp_entry *e, int64_t now_us)
 {
-    char mode[MODE_TEXT_MAX], time[LIST_TIME_MAX];
+    int result = append_list_head(out, e, now_us);
 
-    format_mode(e, mode);
-    format_list_time(e->mtime_us, now_us, time);
-    int result = buf_printf(out, "%s %3" PRIu32 " ftp      ftp      %12" PRIu64 " %s ", mode,
-                            e->links, e->size_bytes, time);
     if (result >= 0)
         result = append_printable(out, e->name);
     if (result >= 0 && e->kind == FTP_ENTRY_LINK && e->link_target.len > 0) {
@@ -107,27 +128,21 @@ int ftp_nlst_line(struct buf *out, struct bytes prefix, struct bytes name)
 
 /* -- facts -- */
 
-#define FACT_VALUE_MAX 48
-#define FACTS_MAX      192
+#define FACTS_MAX 192 /* the longest of all together has 141 */
 
-static bool type_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_type(char *at, const struct ftp_entry *e)
 {
-    snprintf(dst, FACT_VALUE_MAX, "%s", kind_types[e->kind]);
-    return true;
+    return put_text(at, kind_types[e->kind]);
 }
 
-static bool size_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_size(char *at, const struct ftp_entry *e)
 {
-    snprintf(dst, FACT_VALUE_MAX, "%" PRIu64, e->size_bytes);
-    return e->kind == FTP_ENTRY_FILE;
+    return e->kind == FTP_ENTRY_FILE ? digits_put(at, e->size_bytes, 1, '0') : NULL;
 }
 
-static bool modify_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_modify(char *at, const struct ftp_entry *e)
 {
-    char text[FTP_TIMEVAL_TEXT_MAX];
-
-    snprintf(dst, FACT_VALUE_MAX, "%.14s", ftp_timeval_format(e->mtime_us, text));
-    return true;
+    return ftp_timeval_put_seconds(at, e->mtime_us);
 }
 
 #define PERM_FILE                                                                              \
@@ -145,65 +160,68 @@ static const unsigned kind_perms[] = {
     [FTP_ENTRY_PARENT] = PERM_DIRECTORY,
 };
 
-static bool perm_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_perm(char *at, const struct ftp_entry *e)
 {
     static const char letters[] = "acdeflmprw"; /* in the order of enum ftp_perm */
-    size_t len = 0;
 
     for (unsigned i = 0; i < sizeof(letters) - 1; i++)
         if (e->perm & kind_perms[e->kind] & (1u << i))
-            dst[len++] = letters[i];
-    dst[len] = '\0';
-    return true;
+            *at++ = letters[i];
+    return at;
 }
 
-static bool unique_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_unique(char *at, const struct ftp_entry *e)
 {
-    snprintf(dst, FACT_VALUE_MAX, "%" PRIx64 "g%" PRIx64, e->device, e->inode);
-    return true;
+    at = digits_put_bits(at, e->device, 4, 1);
+    *at++ = 'g';
+    return digits_put_bits(at, e->inode, 4, 1);
 }
 
-static bool unix_mode_value(const struct ftp_entry *e, char dst[FACT_VALUE_MAX])
+static char *put_unix_mode(char *at, const struct ftp_entry *e)
 {
-    snprintf(dst, FACT_VALUE_MAX, "%04o", e->mode & 07777u);
-    return true;
+    return digits_put_bits(at, e->mode & 07777u, 3, 4);
 }
 
-/* A value is false if the entry has none. */
+/* A value is put at `at`, and where it ends is returned; NULL: the entry has none. */
 static const struct fact {
     enum ftp_fact bit;
     const char *name;
-    bool (*value)(const struct ftp_entry *, char dst[FACT_VALUE_MAX]);
+    char *(*put_value)(char *at, const struct ftp_entry *);
 } facts[] = {
-    {FTP_FACT_TYPE, "type", type_value},
-    {FTP_FACT_SIZE, "size", size_value},
-    {FTP_FACT_MODIFY, "modify", modify_value},
-    {FTP_FACT_PERM, "perm", perm_value},
-    {FTP_FACT_UNIQUE, "unique", unique_value},
-    {FTP_FACT_UNIX_MODE, "UNIX.mode", unix_mode_value},
+    {FTP_FACT_TYPE, "type", put_type},       {FTP_FACT_SIZE, "size", put_size},
+    {FTP_FACT_MODIFY, "modify", put_modify}, {FTP_FACT_PERM, "perm", put_perm},
+    {FTP_FACT_UNIQUE, "unique", put_unique}, {FTP_FACT_UNIX_MODE, "UNIX.mode", put_unix_mode},
 };
 
-/* "name=value;" of each selected fact. FACTS_MAX holds the longest of all together. */
-static const char *format_facts(const struct ftp_entry *e, unsigned selected,
-                                char dst[FACTS_MAX])
+/* "name=value;" of each selected fact, at most FACTS_MAX bytes. Returns where they end. */
+static char *put_facts(char *at, const struct ftp_entry *e, unsigned selected)
 {
-    size_t len = 0;
-
-    dst[0] = '\0';
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-        char value[FACT_VALUE_MAX];
-        if (!(selected & facts[i].bit) || !facts[i].value(e, value))
+        if (!(selected & facts[i].bit))
             continue;
-        len += (size_t)snprintf(dst + len, FACTS_MAX - len, "%s=%s;", facts[i].name, value);
+        char *value = put_text(at, facts[i].name);
+        *value++ = '=';
+        char *end = facts[i].put_value(value, e);
+        if (end == NULL)
+            continue;
+        *end++ = ';';
+        at = end;
     }
-    return dst;
+    return at;
+}
+
+static int append_facts(struct buf *out, const struct ftp_entry *e, unsigned selected)
+{
+    char text[FACTS_MAX];
+    char *at = put_facts(text, e, selected);
+    *at++ = ' ';
+    return buf_append(out, text, (size_t)(at - text));
 }
 
 int ftp_mlsd_line(struct buf *out, const struct ftp_entry *e, unsigned selected)
 {
-    char text[FACTS_MAX];
     size_t before = out->len;
-    int result = buf_printf(out, "%s ", format_facts(e, selected, text));
+    int result = append_facts(out, e, selected);
 
     if (result >= 0)
         result = append_printable(out, e->name);
@@ -218,8 +236,8 @@ int ftp_mlst_line(struct buf *out, const struct ftp_entry *e, unsigned selected)
 {
     char text[FACTS_MAX];
 
-    return ftp_reply_line(out, " %s %.*s", format_facts(e, selected, text), (int)e->name.len,
-                          (const char *)e->name.data);
+    *put_facts(text, e, selected) = '\0';
+    return ftp_reply_line(out, " %s %.*s", text, (int)e->name.len, (const char *)e->name.data);
 }
 
 unsigned ftp_facts_parse(struct bytes list)

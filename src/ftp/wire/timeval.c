@@ -1,9 +1,9 @@
 #include "ftp/wire/timeval.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/civil.h"
+#include "ftp/wire/digits.h"
 
 static bool take_digits(struct bytes *s, size_t count, unsigned *ret)
 {
@@ -62,14 +62,35 @@ int ftp_timeval_split(struct bytes argument, int64_t *ret_us, struct bytes *ret_
     return 0;
 }
 
+static char *put_seconds(char *at, const struct civil *c)
+{
+    at = digits_put_two(at, c->year / 100);
+    at = digits_put_two(at, c->year % 100);
+    at = digits_put_two(at, c->month);
+    at = digits_put_two(at, c->day);
+    at = digits_put_two(at, c->hour);
+    at = digits_put_two(at, c->minute);
+    return digits_put_two(at, c->second);
+}
+
+char *ftp_timeval_put_seconds(char *at, int64_t us)
+{
+    struct civil c;
+
+    clock_utc(us, &c);
+    return put_seconds(at, &c);
+}
+
 const char *ftp_timeval_format(int64_t us, char dst[FTP_TIMEVAL_TEXT_MAX])
 {
     struct civil c;
 
     clock_utc(us, &c);
-    int len = snprintf(dst, FTP_TIMEVAL_TEXT_MAX, "%04u%02u%02u%02u%02u%02u", c.year, c.month,
-                       c.day, c.hour, c.minute, c.second);
-    if (len == 14 && c.us >= 1000)
-        snprintf(dst + len, FTP_TIMEVAL_TEXT_MAX - 14, ".%03u", c.us / 1000 % 1000);
+    char *at = put_seconds(dst, &c);
+    if (c.us >= 1000) {
+        *at++ = '.';
+        at = digits_put(at, c.us / 1000, 3, '0');
+    }
+    *at = '\0';
     return dst;
 }

@@ -17,3 +17,9 @@ MUST_CHECK int ftp_timeval_split(struct bytes argument, int64_t *ret_us,
 /* Milliseconds are shown only if there are any; pass whole seconds to programs that expect 14
  * digits. Years outside 1 to 9999 are shown as the nearest date inside. Returns dst. */
 const char *ftp_timeval_format(int64_t us, char dst[FTP_TIMEVAL_TEXT_MAX]);
+
+#define FTP_TIMEVAL_SECONDS_LEN 14
+
+/* The same without a fraction, without a NUL: FTP_TIMEVAL_SECONDS_LEN digits at `at`. Returns
+ * the place after them. */
+char *ftp_timeval_put_seconds(char *at, int64_t us);

@@ -165,7 +165,7 @@ static void facts_fit_the_kind(void **state)
     buf_done(&b);
 }
 
-static void the_largest_facts_fit(void **state)
+static void the_largest_and_the_smallest_facts_fit(void **state)
 {
     (void)state;
     struct buf b;
@@ -177,6 +177,12 @@ static void the_largest_facts_fit(void **state)
     assert_int_equal(ftp_mlsd_line(&b, &e, FTP_FACTS_ALL), 0);
     expect_text(&b, "type=file;size=18446744073709551615;modify=99991231235959;perm=adfrw;"
                     "unique=ffffffffffffffffgffffffffffffffff;UNIX.mode=7777; a b\r\n");
+    e.size_bytes = e.inode = e.device = 0;
+    e.mode = 0;
+    e.mtime_us = INT64_MIN;
+    assert_int_equal(ftp_mlsd_line(&b, &e, FTP_FACTS_ALL), 0);
+    expect_text(&b, "type=file;size=0;modify=00010101000000;perm=adfrw;unique=0g0;"
+                    "UNIX.mode=0000; a b\r\n");
     buf_done(&b);
 }
 
@@ -263,7 +269,7 @@ int main(void)
         cmocka_unit_test(names_keep_their_bytes_but_no_controls),
         cmocka_unit_test(facts_are_those_selected),
         cmocka_unit_test(facts_fit_the_kind),
-        cmocka_unit_test(the_largest_facts_fit),
+        cmocka_unit_test(the_largest_and_the_smallest_facts_fit),
         cmocka_unit_test(a_full_buffer_stays_as_it_is),
         cmocka_unit_test(opts_mlst_selects_known_facts),
         cmocka_unit_test(every_selection_is_read_as_it_is_written),
