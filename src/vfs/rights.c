@@ -79,6 +79,23 @@ unsigned rights_at(const struct rights *r, struct bytes path)
     return allowed;
 }
 
+/* Whether path is the name in the directory. */
+static bool is_name_in(struct bytes path, struct bytes directory, struct bytes name)
+{
+    size_t above = directory.len == 1 ? 0 : directory.len; /* "/" is its own separator */
+    return path.len == above + 1 + name.len && bytes_start_with(path, directory) &&
+           path.data[above] == '/' && bytes_equal(bytes_skip(path, above + 1), name);
+}
+
+unsigned rights_at_name(const struct rights *r, struct bytes directory, struct bytes name)
+{
+    for (unsigned i = 1; i < r->count; i++) {
+        if (is_name_in(bytes_str(r->at[i].prefix), directory, name))
+            return r->at[i].allowed;
+    }
+    return rights_at(r, directory);
+}
+
 bool rights_rule_within(const struct rights *r, struct bytes path)
 {
     for (unsigned i = 0; i < r->count; i++) {

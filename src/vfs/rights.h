@@ -40,6 +40,8 @@ void rights_init(struct rights *, unsigned allowed_at_root);
 void rights_done(struct rights *);
 MUST_CHECK int rights_set(struct rights *, struct bytes prefix, unsigned allowed);
 unsigned rights_at(const struct rights *, struct bytes path);
+/* Of one name in a directory: as rights_at() of the two joined, without joining them. */
+unsigned rights_at_name(const struct rights *, struct bytes directory, struct bytes name);
 /* Whether a prefix is path or lies below it: what carries rules of its own may not be moved
  * away from under them. */
 bool rights_rule_within(const struct rights *, struct bytes path);

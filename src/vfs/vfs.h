@@ -62,6 +62,8 @@ MUST_CHECK int vfs_new(struct vroot *, const struct rights *, const struct vfs_p
                        struct vfs **ret);
 struct vfs *vfs_free(struct vfs *); /* NULL is fine; returns NULL */
 unsigned vfs_rights_at(const struct vfs *, const struct vpath *);
+unsigned vfs_rights_at_name(const struct vfs *, const struct vpath *directory,
+                            struct bytes name);
 
 /* -- what is there -- */
 
@@ -83,11 +85,9 @@ PARKS MUST_CHECK int vfs_stat(struct vfs *, const struct vpath *, bool follow,
 PARKS MUST_CHECK int vfs_stat_resumable(struct vfs *, const struct vpath *, struct vstat *ret,
                                         bool *ret_partial);
 
-/* Opens a directory for listing; entries come in batches of up to VDIR_BATCH, each with its
- * facts (not followed), without "." and "..", without reserved names, in the order of the file
+/* Opens a directory for listing; entries come in batches of bounded memory, each with its facts
+ * (not followed), without "." and "..", without reserved names, in the order of the file
  * system. */
-#define VDIR_BATCH 512
-
 struct ventry {
     const char *name; /* raw bytes, terminated; valid until the next batch */
     size_t name_len;
@@ -96,6 +96,8 @@ struct ventry {
 };
 
 PARKS MUST_CHECK int vfs_dir_open(struct vfs *, const struct vpath *, struct vdir **ret);
+/* The same where names are enough: of the facts only the kind is there, and no target. */
+PARKS MUST_CHECK int vfs_dir_open_names(struct vfs *, const struct vpath *, struct vdir **ret);
 PARKS MUST_CHECK int vdir_next(struct vdir *,
                                const struct ventry **ret_entries); /* count, 0: end */
 struct vdir *vdir_close(struct vdir *);

@@ -90,3 +90,9 @@ unsigned vfs_rights_at(const struct vfs *v, const struct vpath *path)
 {
     return rights_at(v->rights, vpath_bytes(path));
 }
+
+unsigned vfs_rights_at_name(const struct vfs *v, const struct vpath *directory,
+                            struct bytes name)
+{
+    return rights_at_name(v->rights, vpath_bytes(directory), name);
+}

@@ -89,7 +89,6 @@ static void body_a_large_directory_comes_in_batches_of_bounded_memory(struct gro
     size_t before = mallinfo2().uordblks, most = before;
     struct vdir *d = open_dir(g, "/");
     while ((n = vdir_next(d, &batch)) > 0) {
-        TASK_ASSERT(n <= VDIR_BATCH);
         for (int i = 0; i < n; i++) {
             unsigned at = (unsigned)strtoul(batch[i].name, NULL, 10);
             TASK_ASSERT(at < MANY && !seen[at] && batch[i].name_len == 250);
@@ -105,6 +104,77 @@ static void body_a_large_directory_comes_in_batches_of_bounded_memory(struct gro
     (void)vdir_close(d);
 }
 ON_FRESH_GROUND(a_large_directory_comes_in_batches_of_bounded_memory)
+
+/* Short names in small records, so that a batch has many links, each with a long target. */
+static void body_many_links_to_long_names_are_bounded_too(struct ground *g)
+{
+    const struct ventry *batch = NULL;
+    char name[32], target[256];
+    unsigned total = 0;
+    int n;
+    for (unsigned i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof(name), "root/%u", i);
+        (void)snprintf(target, sizeof(target), "%0255u", i);
+        tree_link(&g->t, target, name);
+    }
+    size_t before = mallinfo2().uordblks;
+    struct vdir *d = open_dir(g, "/");
+    while ((n = vdir_next(d, &batch)) > 0) {
+        for (int i = 0; i < n; i++)
+            TASK_ASSERT(strtoul(batch[i].name, NULL, 10) ==
+                        strtoul(batch[i].link_target, NULL, 10));
+        total += (unsigned)n;
+        TASK_ASSERT(mallinfo2().uordblks + mallinfo2().hblkhd - before < 512 * 1024);
+    }
+    TASK_ASSERT(n == 0 && total == MANY);
+    (void)vdir_close(d);
+}
+ON_FRESH_GROUND(many_links_to_long_names_are_bounded_too)
+
+static void body_names_alone_have_their_kind(struct ground *g)
+{
+    const struct ventry *all = NULL, *e;
+    struct vdir *d = NULL;
+    tree_file(&g->t, "root/file", "12345");
+    tree_dir(&g->t, "root/dir");
+    tree_link(&g->t, "dir", "root/link");
+    TASK_ASSERT(mkfifo(tree_path(&g->t, "root/fifo"), 0600) == 0);
+    tree_file(&g->t, "root/.ferry-part-0123456789abcdef", "hidden");
+    TASK_ASSERT(WITH_PATH("/", vfs_dir_open_names(g->t.vfs, &path, &d)) == 0);
+    TASK_ASSERT(vdir_next(d, &all) == 4);
+    e = find(all, 4, "file");
+    TASK_ASSERT(e && e->stat.kind == VSTAT_FILE && e->name_len == 4 && e->stat.size_bytes == 0);
+    e = find(all, 4, "dir");
+    TASK_ASSERT(e && e->stat.kind == VSTAT_DIRECTORY);
+    e = find(all, 4, "link");
+    TASK_ASSERT(e && e->stat.kind == VSTAT_LINK && !e->link_target);
+    e = find(all, 4, "fifo");
+    TASK_ASSERT(e && e->stat.kind == VSTAT_OTHER);
+    TASK_ASSERT(vdir_next(d, &all) == 0);
+    (void)vdir_close(d);
+}
+ON_FRESH_GROUND(names_alone_have_their_kind)
+
+/* A directory whose every name is reserved fills batches that have nothing to show. */
+static void body_hidden_names_are_not_taken_for_the_end(struct ground *g)
+{
+    const struct ventry *all = NULL;
+    char name[300];
+    for (unsigned i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "root/" VFS_PART_PREFIX "%0200u", i);
+        tree_file(&g->t, name, "");
+        if (i % 299 == 0) /* the first and the last that were made, whatever the order is */
+            tree_file(&g->t, i == 0 ? "root/first" : "root/last", "");
+    }
+    unsigned total = 0;
+    struct vdir *d = open_dir(g, "/");
+    int n;
+    while ((n = vdir_next(d, &all)) > 0)
+        total += (unsigned)n;
+    TASK_ASSERT(n == 0 && total == 2);
+    (void)vdir_close(d);
+}
+ON_FRESH_GROUND(hidden_names_are_not_taken_for_the_end)
 
 static void body_a_cancelled_listing_stays_ended(struct ground *g)
 {
@@ -159,6 +229,9 @@ int main(void)
         cmocka_unit_test(lists_every_kind_with_its_facts),
         cmocka_unit_test(a_target_of_many_bytes_is_cut),
         cmocka_unit_test(a_large_directory_comes_in_batches_of_bounded_memory),
+        cmocka_unit_test(many_links_to_long_names_are_bounded_too),
+        cmocka_unit_test(names_alone_have_their_kind),
+        cmocka_unit_test(hidden_names_are_not_taken_for_the_end),
         cmocka_unit_test(a_cancelled_listing_stays_ended),
         cmocka_unit_test(a_removed_directory_ends_the_listing),
         cmocka_unit_test(a_listing_keeps_what_it_needs),

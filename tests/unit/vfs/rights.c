@@ -57,6 +57,27 @@ static void rules_at_or_below_a_path_are_found(void **state)
     rights_done(&r);
 }
 
+static void a_name_in_a_directory_has_the_rights_of_the_joined_path(void **state)
+{
+    (void)state;
+    static const char *const prefixes[] = {"/axb", "/a", "/a/b", "/a/b/c", "/x/yz", "/ab"};
+    static const char *const directories[] = {"/", "/a", "/a/b", "/x", "/x/y", "/a/b/c/d"};
+    static const char *const names[] = {"a", "b", "c", "x", "y", "z", "yz", "ab", "b\n"};
+    struct rights r;
+    rights_init(&r, 1);
+    for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++)
+        assert_int_equal(rights_set(&r, bytes_str(prefixes[i]), 2u + i), 0);
+    for (unsigned i = 0; i < ARRAY_LEN(directories) * ARRAY_LEN(names); i++) {
+        const char *directory = directories[i / ARRAY_LEN(names)];
+        const char *name = names[i % ARRAY_LEN(names)];
+        char path[64];
+        (void)snprintf(path, sizeof(path), "%s/%s", directory[1] ? directory : "", name);
+        if (rights_at_name(&r, bytes_str(directory), bytes_str(name)) != at(&r, path))
+            fail_msg("\"%s\" in \"%s\"", name, directory);
+    }
+    rights_done(&r);
+}
+
 static void refuses_what_is_no_prefix(void **state)
 {
     (void)state;
@@ -97,6 +118,7 @@ int main(void)
         cmocka_unit_test(the_root_rules_without_prefixes),
         cmocka_unit_test(the_longest_prefix_of_whole_components_rules),
         cmocka_unit_test(rules_at_or_below_a_path_are_found),
+        cmocka_unit_test(a_name_in_a_directory_has_the_rights_of_the_joined_path),
         cmocka_unit_test(refuses_what_is_no_prefix),
         cmocka_unit_test(every_right_has_its_name),
     };
