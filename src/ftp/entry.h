@@ -3,7 +3,6 @@
 #include "ftp/wire/facts.h"
 #include "vfs/vfs.h"
 
-/* name is what is shown. With a path the entry tells what the account may do there; NULL: it
- * is not asked for. */
-struct ftp_entry ftp_entry_of(const struct vfs *, const struct vpath *, struct bytes name,
-                              const struct vstat *);
+/* name is what is shown. rights: what the account may do there; 0 where the lines do not tell.
+ */
+struct ftp_entry ftp_entry_of(unsigned rights, struct bytes name, const struct vstat *);

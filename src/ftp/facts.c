@@ -40,8 +40,7 @@ static enum ftp_entry_kind kind_of(enum vstat_kind kind)
     return FTP_ENTRY_OTHER;
 }
 
-struct ftp_entry ftp_entry_of(const struct vfs *vfs, const struct vpath *path,
-                              struct bytes name, const struct vstat *stat)
+struct ftp_entry ftp_entry_of(unsigned rights, struct bytes name, const struct vstat *stat)
 {
     struct ftp_entry entry = {
         .name = name,
@@ -53,7 +52,6 @@ struct ftp_entry ftp_entry_of(const struct vfs *vfs, const struct vpath *path,
         .device = stat->device,
         .mtime_us = stat->mtime_us,
     };
-    unsigned rights = path != NULL ? vfs_rights_at(vfs, path) : 0;
     for (unsigned i = 0; i < ARRAY_LEN(perms); i++)
         if ((rights & perms[i].right) != 0)
             entry.perm |= perms[i].perm;
@@ -133,7 +131,7 @@ int ftp_cmd_mlst(struct ftp_session *s, const struct ftp_args *args)
     if (r < 0)
         return ftp_say_error(s, r, args->text);
     struct ftp_entry entry =
-        ftp_entry_of(s->base.vfs, args->path, vpath_bytes(args->path), &stat);
+        ftp_entry_of(vfs_rights_at(s->base.vfs, args->path), vpath_bytes(args->path), &stat);
     struct buf out;
     buf_init(&out, FTP_REPLY_MAX);
     r = ftp_reply_open(&out, 250, "Facts:");

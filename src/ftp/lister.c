@@ -8,8 +8,8 @@
 #include "ftp/wire/glob.h"
 #include "ftp/wire/reply.h"
 
-#define BATCH_BYTES      (16 * 1024)
-#define BATCH_CAP        (4 * BATCH_BYTES) /* a batch and the longest line */
+#define BATCH_BYTES      (64 * 1024)
+#define LINE_MAX_BYTES   (16 * 1024) /* the longest, with the longest prefix */
 #define GLOB_SPARE_STEPS 8 /* what a plain pattern costs beyond one look at each byte */
 #define GLOB_LEVELS_MAX  4 /* components with wildcards; each holds a directory */
 
@@ -40,7 +40,7 @@ static int join_prefix(struct ftp_lister *l, struct bytes *name)
 static int append_reply_line(struct ftp_lister *l, const struct ftp_entry *entry)
 {
     struct buf line;
-    buf_init(&line, BATCH_BYTES);
+    buf_init(&line, LINE_MAX_BYTES);
     int r = ftp_list_line(&line, entry, l->now_us);
     if (r == 0)
         r = ftp_reply_line(&l->out, "%.*s", (int)line.len - 2, (const char *)line.data);
@@ -53,23 +53,17 @@ static int append_line(struct ftp_lister *l, struct bytes name, const struct vst
 {
     if (l->form == FTP_LISTER_NAMES)
         return ftp_nlst_line(&l->out, buf_bytes(&l->prefix), name);
-    struct vpath path = {0};
-    int r = 0;
+    unsigned rights = 0;
     if (l->form == FTP_LISTER_FACTS)
-        r = vpath_parse(vpath_bytes(&l->target), name, &path);
-    if (r < 0)
-        return r;
-    struct ftp_entry entry = ftp_entry_of(l->vfs, path.text != NULL ? &path : NULL, name, stat);
+        rights = vfs_rights_at_name(l->vfs, &l->target, name);
+    struct ftp_entry entry = ftp_entry_of(rights, name, stat);
     if (link_target != NULL && link_target[0] != '/') /* a path of the host is not shown */
         entry.link_target = bytes_str(link_target);
     if (l->form == FTP_LISTER_FACTS)
-        r = ftp_mlsd_line(&l->out, &entry, l->facts);
-    else if (l->form == FTP_LISTER_LONG)
-        r = ftp_list_line(&l->out, &entry, l->now_us);
-    else
-        r = append_reply_line(l, &entry);
-    vpath_done(&path);
-    return r;
+        return ftp_mlsd_line(&l->out, &entry, l->facts);
+    if (l->form == FTP_LISTER_LONG)
+        return ftp_list_line(&l->out, &entry, l->now_us);
+    return append_reply_line(l, &entry);
 }
 
 static int emit(struct ftp_lister *l, struct bytes name, const struct vstat *stat,
@@ -86,6 +80,13 @@ static int emit(struct ftp_lister *l, struct bytes name, const struct vstat *sta
 }
 
 /* -- a directory -- */
+
+static PARKS int open_directory(struct ftp_lister *l, const struct vpath *path,
+                                struct vdir **ret)
+{
+    return l->form == FTP_LISTER_NAMES ? vfs_dir_open_names(l->vfs, path, ret)
+                                       : vfs_dir_open(l->vfs, path, ret);
+}
 
 static int list_directory(struct ftp_lister *l)
 {
@@ -186,7 +187,7 @@ static int expand_in_directory(struct ftp_lister *l, struct bytes component, str
     int r = resolve_prefix(l, BYTES_NONE, &path);
     if (r < 0)
         return r;
-    r = vfs_dir_open(l->vfs, &path, &dir);
+    r = open_directory(l, &path, &dir);
     vpath_done(&path);
     if (r < 0)
         return matches_nothing(r) ? 0 : r;
@@ -250,7 +251,7 @@ int ftp_lister_open(struct ftp_lister *l, struct bytes name)
     l->now_us = clock_wall_us();
     buf_init(&l->prefix, 2 * PATH_LEN_MAX);
     buf_init(&l->scratch, 2 * PATH_LEN_MAX);
-    buf_init(&l->out, BATCH_CAP);
+    buf_init(&l->out, BATCH_BYTES + 2 * LINE_MAX_BYTES);
     int r = vpath_parse(l->cwd, name.len != 0 ? name : BYTES_LIT("."), &l->target);
     if (r == 0)
         r = vfs_stat(l->vfs, &l->target, true, &l->stat);
@@ -263,7 +264,7 @@ int ftp_lister_open(struct ftp_lister *l, struct bytes name)
     if (l->stat.kind != VSTAT_DIRECTORY)
         return l->form != FTP_LISTER_FACTS ? 0 : -ENOTDIR;
     r = set_prefix(l);
-    return r == 0 ? vfs_dir_open(l->vfs, &l->target, &l->dir) : r;
+    return r == 0 ? open_directory(l, &l->target, &l->dir) : r;
 }
 
 int ftp_lister_run(struct ftp_lister *l, struct stream *sink)
