@@ -6,8 +6,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define DEFAULT_CLIENTS       200
+#define DEFAULT_CLIENTS       200 /* of ftpbench */
+#define DEFAULT_CLIENTS_STUDY 300 /* of the study, where servers stand side by side */
 #define DEFAULT_CLIENTS_QUICK 50
+#define DEFAULT_PAIRS         21
+#define DEFAULT_PAIRS_QUICK   3
 #define DEFAULT_WINDOW        40 /* below every server's backlog */
 #define DEFAULT_TIMEOUT_S     60
 #define DEFAULT_FTP_PORT      21
@@ -22,33 +25,51 @@ enum option_key {
     KEY_FILESIZE = 's',
     KEY_PID = 'k',
     KEY_TIMEOUT = 't',
+    KEY_SSL = 'S',
     KEY_URL = 256,
     KEY_WINDOW,
+    KEY_PAIRS,
+    KEY_ROW,
+    KEY_PEERS,
+    KEY_DISK,
     KEY_QUICK,
+    KEY_COMPAT,
     KEY_JSON,
+    KEY_BASELINE,
     KEY_HELP,
 };
+
+/* What an option takes for granted. */
+enum { ANY, TELLS_SERVER, NEEDS_SERVER, NEEDS_NONE };
 
 static const struct option_row {
     int key; /* a character: the short option */
     const char *name;
     const char *argument; /* NULL: takes none */
+    unsigned about;
     const char *help;
 } rows[] = {
-    {KEY_URL, "url", "URL", "the server: ftp://USER:PASSWORD@HOST:PORT"},
-    {KEY_HOST, "host", "HOST", "or each part alone: its name or address (localhost)"},
-    {KEY_PORT, "port", "PORT", "its port (21)"},
-    {KEY_USER, "user", "NAME", "an account that may write"},
-    {KEY_PASS, "pass", "PASSWORD", "its password"},
-    {KEY_BENCHMARK, "benchmark", "KIND", "transfer, download, upload, concurrence, all"},
-    {KEY_CLIENTS, "clients", "N", "concurrent clients (200)"},
-    {KEY_FILESIZE, "filesize", "SIZE", "of a file, as 64K or 10M (10M)"},
-    {KEY_PID, "pid", "PID", "the server's process: shows its memory and CPU"},
-    {KEY_TIMEOUT, "timeout", "SECONDS", "without an answer, then give up (60)"},
-    {KEY_WINDOW, "window", "N", "logins at once, where not one by one (40)"},
-    {KEY_QUICK, "quick", NULL, "shorter and less exact; 50 clients"},
-    {KEY_JSON, "json", "FILE", "the results as JSON too; -: standard output"},
-    {KEY_HELP, "help", NULL, "this text"},
+    {KEY_URL, "url", "URL", TELLS_SERVER, "the server: ftp://USER:PASSWORD@HOST:PORT"},
+    {KEY_HOST, "host", "HOST", TELLS_SERVER, "or each part alone: its name (localhost)"},
+    {KEY_PORT, "port", "PORT", TELLS_SERVER, "its port (21)"},
+    {KEY_USER, "user", "NAME", TELLS_SERVER, "an account that may write"},
+    {KEY_PASS, "pass", "PASSWORD", TELLS_SERVER, "its password"},
+    {KEY_PID, "pid", "PID", TELLS_SERVER, "its process: shows its memory and CPU"},
+    {KEY_SSL, "ssl", NULL, NEEDS_SERVER, "explicit TLS; the certificate is not checked"},
+    {KEY_COMPAT, "compat", NULL, NEEDS_SERVER, "as ftpbench measures and prints, faults too"},
+    {KEY_PEERS, "peers", "NAMES", NEEDS_NONE, "vsftpd,proftpd: beside these alone"},
+    {KEY_DISK, "disk", "DIR", NEEDS_NONE, "for the rows about a disk (/var/tmp)"},
+    {KEY_BENCHMARK, "benchmark", "KIND", ANY, "transfer, download, upload, concurrence, all"},
+    {KEY_ROW, "row", "NAMES", ANY, "stor,retr: these rows alone; help: lists them"},
+    {KEY_CLIENTS, "clients", "N", ANY, "concurrent clients (300; with a server: 200)"},
+    {KEY_FILESIZE, "filesize", "SIZE", ANY, "of a file, as 64K or 10M (10M)"},
+    {KEY_WINDOW, "window", "N", ANY, "logins at once, where not one by one (40)"},
+    {KEY_PAIRS, "pairs", "N", ANY, "samples of each server in a row (21, at most 41)"},
+    {KEY_TIMEOUT, "timeout", "SECONDS", ANY, "without an answer, then give up (60)"},
+    {KEY_QUICK, "quick", NULL, ANY, "shorter and less exact: 50 clients, 3 pairs"},
+    {KEY_JSON, "json", "FILE", ANY, "the results as JSON too; -: standard output"},
+    {KEY_BASELINE, "baseline", "FILE", ANY, "beside the JSON of an earlier run"},
+    {KEY_HELP, "help", NULL, ANY, "this text"},
 };
 
 static const char *const kinds[] = {
@@ -61,6 +82,21 @@ _Static_assert(ARRAY_LEN(kinds) == BENCH_KIND_COUNT, "each has a name");
 const char *bench_kind_name(enum bench_kind kind)
 {
     return kinds[kind];
+}
+
+bool bench_list_has(const char *list, const char *name)
+{
+    if (list == NULL)
+        return true;
+    struct bytes rest = bytes_str(list), wanted = bytes_str(name);
+    for (bool is_last = false; !is_last;) {
+        size_t end = rest.len;
+        is_last = !bytes_find(rest, ',', &end);
+        if (bytes_equal(bytes_first(rest, end), wanted))
+            return true;
+        rest = bytes_skip(rest, end + 1);
+    }
+    return false;
 }
 
 static int complain(FILE *err, const char *what, const char *word)
@@ -131,17 +167,35 @@ static int take_size(FILE *err, uint64_t *ret)
     return 0;
 }
 
-static int take_kind(FILE *err, enum bench_kind *ret)
+static int find_kind(FILE *err, const char *name, struct bench_options *o)
 {
     for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
-        if (strcmp(optarg, kinds[i]) == 0) {
-            *ret = (enum bench_kind)i;
+        if (strcmp(name, kinds[i]) == 0) {
+            o->kind = (enum bench_kind)i;
+            o->has_kind = true;
             return 0;
         }
-    return complain(err, "there is no benchmark", optarg);
+    if (!o->compat)
+        return complain(err, "there is no benchmark", name);
+    fprintf(err, "invalid 'benchmark' parameter '%s'\n", name);
+    return -1;
 }
 
-static int take(FILE *err, struct bench_options *o, int key)
+static int take_list(FILE *err, const char *option, const char **ret)
+{
+    if (optarg[0] == '\0')
+        return complain(err, "names are missing after", option);
+    *ret = optarg;
+    return 0;
+}
+
+/* What can only be judged when all options are known. */
+struct words {
+    const char *kind;
+    const char *needs[NEEDS_NONE + 1]; /* by what an option is about: the last such one */
+};
+
+static int take(FILE *err, struct bench_options *o, struct words *w, int key)
 {
     unsigned number;
     int r = 0;
@@ -162,7 +216,8 @@ static int take(FILE *err, struct bench_options *o, int key)
             o->server.port = (uint16_t)number;
         return r;
     case KEY_BENCHMARK:
-        return take_kind(err, &o->kind);
+        w->kind = optarg;
+        return 0;
     case KEY_CLIENTS:
         return take_number(err, "clients", BENCH_CLIENTS_MAX, &o->clients);
     case KEY_FILESIZE:
@@ -176,11 +231,29 @@ static int take(FILE *err, struct bench_options *o, int key)
         return r;
     case KEY_WINDOW:
         return take_number(err, "window", BENCH_WINDOW_MAX, &o->window);
-    case KEY_QUICK:
-        o->quick = true;
+    case KEY_PAIRS:
+        return take_number(err, "pairs", BENCH_PAIRS_MAX, &o->pairs);
+    case KEY_ROW:
+        return take_list(err, "--row", &o->rows);
+    case KEY_PEERS:
+        return take_list(err, "--peers", &o->peers);
+    case KEY_DISK:
+        o->disk = optarg;
         return 0;
     case KEY_JSON:
         o->json = optarg;
+        return 0;
+    case KEY_BASELINE:
+        o->baseline = optarg;
+        return 0;
+    case KEY_SSL:
+        o->tls = true;
+        return 0;
+    case KEY_COMPAT:
+        o->compat = true;
+        return 0;
+    case KEY_QUICK:
+        o->quick = true;
         return 0;
     case KEY_HELP:
         o->help = true;
@@ -189,20 +262,55 @@ static int take(FILE *err, struct bench_options *o, int key)
     return -1;
 }
 
-static int finish(FILE *err, struct bench_options *o)
+static int check_server(FILE *err, struct bench_url *server)
 {
-    if (o->server.user[0] == '\0')
+    if (server->user[0] == '\0')
         return complain(err, "which account? Give --url or --user", "");
-    if (o->server.password[0] == '\0')
+    if (server->password[0] == '\0')
         return complain(err, "a password is missing: give --url or --pass", "");
-    if (o->server.host[0] == '\0')
-        text_copy(o->server.host, sizeof(o->server.host), BYTES_LIT("localhost"));
-    if (o->server.port == 0)
-        o->server.port = DEFAULT_FTP_PORT;
+    if (server->host[0] == '\0')
+        text_copy(server->host, sizeof(server->host), BYTES_LIT("localhost"));
+    if (server->port == 0)
+        server->port = DEFAULT_FTP_PORT;
+    return 0;
+}
+
+static void fill_in(struct bench_options *o)
+{
+    unsigned clients = o->has_server ? DEFAULT_CLIENTS : DEFAULT_CLIENTS_STUDY;
+    if (!o->has_kind)
+        o->kind = o->has_server ? BENCH_TRANSFER : BENCH_ALL;
     if (o->clients == 0)
-        o->clients = o->quick ? DEFAULT_CLIENTS_QUICK : DEFAULT_CLIENTS;
+        o->clients = o->quick ? DEFAULT_CLIENTS_QUICK : clients;
+    if (o->pairs == 0)
+        o->pairs = o->quick ? DEFAULT_PAIRS_QUICK : DEFAULT_PAIRS;
     if (o->window > o->clients)
         o->window = o->clients;
+}
+
+static int finish(FILE *err, struct bench_options *o, const struct words *w)
+{
+    char what[96];
+    const char *needs_server = w->needs[NEEDS_SERVER], *needs_none = w->needs[NEEDS_NONE];
+    o->has_server = w->needs[TELLS_SERVER] != NULL;
+    o->list_rows = o->rows != NULL && strcmp(o->rows, "help") == 0;
+    if (o->list_rows)
+        return 0;
+    if (w->kind != NULL && find_kind(err, w->kind, o) < 0)
+        return -1;
+    if (!o->has_server && needs_server != NULL) {
+        snprintf(what, sizeof(what), "--%s is for a server that runs: give --url",
+                 needs_server);
+        return complain(err, what, "");
+    }
+    if (o->has_server && needs_none != NULL) {
+        snprintf(what, sizeof(what), "--%s and --%s: the one starts servers, the other has one",
+                 needs_none, w->needs[TELLS_SERVER]);
+        return complain(err, what, "");
+    }
+    if (o->has_server && check_server(err, &o->server) < 0)
+        return -1;
+    fill_in(o);
     return 0;
 }
 
@@ -225,9 +333,18 @@ static void make_tables(struct option *longs, char *shorts)
     *shorts = '\0';
 }
 
+static const struct option_row *find_row(int key)
+{
+    size_t i = 0;
+    while (rows[i].key != key)
+        i++;
+    return &rows[i];
+}
+
 int bench_options_parse(int argc, char **argv, FILE *err, struct bench_options *ret)
 {
     struct option longs[ARRAY_LEN(rows) + 1] = {0};
+    struct words words = {0};
     char shorts[2 * ARRAY_LEN(rows) + 2];
     make_tables(longs, shorts);
     *ret = (struct bench_options){
@@ -243,14 +360,16 @@ int bench_options_parse(int argc, char **argv, FILE *err, struct bench_options *
             return complain(err, "a value is missing after", argv[optind - 1]);
         if (key == '?')
             return complain(err, "unknown option", argv[optind - 1]);
-        if (take(err, ret, key) < 0)
+        const struct option_row *row = find_row(key);
+        words.needs[row->about] = row->name;
+        if (take(err, ret, &words, key) < 0)
             return -1;
     }
     if (ret->help)
         return 0;
     if (optind < argc)
         return complain(err, "one argument too many:", argv[optind]);
-    return finish(err, ret);
+    return finish(err, ret, &words);
 }
 
 void bench_options_done(struct bench_options *o)
@@ -260,12 +379,15 @@ void bench_options_done(struct bench_options *o)
 
 void bench_options_print_help(FILE *out)
 {
-    fputs("usage: ferry bench ftp --url ftp://USER:PASSWORD@HOST:PORT [OPTION]...\n"
-          "       ferry bench ftp -u NAME -p PASSWORD [OPTION]...\n"
+    fputs("usage: ferry bench ftp [OPTION]...\n"
+          "       ferry bench ftp --url ftp://USER:PASSWORD@HOST:PORT [OPTION]...\n"
+          "       ferry bench peers\n"
           "\n"
-          "Measures an FTP server that is running: uploads and downloads, alone, beside\n"
-          "idle sessions and many at once, and logins. It writes files named ferry-bench-*\n"
-          "to the folder of the login and removes them.\n"
+          "The first form starts ferryd, and each FTP server beside it that is installed,\n"
+          "one after the other with the same files and accounts, and measures them in turn.\n"
+          "It needs root; nothing outside its own folder is changed. The second measures a\n"
+          "server that is running: it writes files named ferry-bench-* to the folder of the\n"
+          "login and removes them. The third tells which servers are installed.\n"
           "\n",
           out);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

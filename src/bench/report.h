@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "bench/baseline.h"
 #include "bench/options.h"
 #include "bench/row.h"
 
@@ -11,11 +12,22 @@
 /* One decimal and a letter: "8.8M", "512.0B". Returns dst. */
 const char *report_size(double bytes, char dst[BENCH_SIZE_TEXT_MAX]);
 
-/* The line of ftpbench, and beneath it, indented, what else is known. At most 80 columns but
- * for the text of an error. */
-void report_row_print(const struct bench_row *, FILE *);
-void report_head_print(const struct bench_options *, FILE *);
-void report_memory_print(const struct bench_results *, FILE *);
+/* At most 80 columns each, but for the text of an error. `width` of a terminal does not matter;
+ * has_colour marks verdicts. */
+struct report {
+    const struct bench_options *options;
+    const struct baseline *baseline; /* NULL: none */
+    FILE *out;
+    bool has_colour;
+};
+
+void report_head_print(const struct report *, const struct bench_results *);
+/* A row with one server: the line of ftpbench, and beneath it, indented, what else is known. A
+ * row with several: the label, and a line for each server. */
+void report_row_print(const struct report *, const struct bench_row *);
+/* At the end: the study's table (ferryd, the best peer, ratio, interval, verdict), then goals.
+ */
+void report_summary_print(const struct report *, const struct bench_results *);
 
 /* NULL: no memory. */
 json_t *report_json(const struct bench_options *, const struct bench_results *);

@@ -1,6 +1,7 @@
 #include "bench/statistics.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -45,24 +46,68 @@ static uint64_t draw(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* The median of as many values, drawn from these. */
+static double draw_median(const double *samples, size_t count, uint64_t *seed)
+{
+    double drawn[STATISTICS_SAMPLES_MAX];
+    for (size_t i = 0; i < count; i++)
+        drawn[i] = samples[draw(seed) % count];
+    statistics_sort(drawn, count);
+    return statistics_median(drawn, count);
+}
+
+/* Sorts what was found by drawing again and again, and takes its middle part. */
+static struct statistics_interval cut_tails(double found[RESAMPLES])
+{
+    statistics_sort(found, RESAMPLES);
+    return (struct statistics_interval){
+        .low = statistics_percentile(found, RESAMPLES, TAIL_PERCENT),
+        .high = statistics_percentile(found, RESAMPLES, 100 - TAIL_PERCENT),
+    };
+}
+
+static bool can_draw(size_t count)
+{
+    return count >= 2 && count <= STATISTICS_SAMPLES_MAX;
+}
+
+static bool are_above_zero(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(values[i] > 0))
+            return false;
+    return true;
+}
+
 int statistics_interval(const double *samples, size_t count, uint64_t seed,
                         struct statistics_interval *ret)
 {
-    if (count < 2 || count > STATISTICS_SAMPLES_MAX)
+    if (!can_draw(count))
         return -EINVAL;
-    double *medians = mem_raw(RESAMPLES * sizeof(*medians));
-    if (medians == NULL)
+    double *found = mem_raw(RESAMPLES * sizeof(*found));
+    if (found == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < RESAMPLES; i++)
+        found[i] = draw_median(samples, count, &seed);
+    *ret = cut_tails(found);
+    mem_free(found);
+    return 0;
+}
+
+int statistics_ratio_interval(const double *a, size_t a_count, const double *b, size_t b_count,
+                              uint64_t seed, struct statistics_interval *ret)
+{
+    if (!can_draw(a_count) || !can_draw(b_count) || !are_above_zero(a, a_count) ||
+        !are_above_zero(b, b_count))
+        return -EINVAL;
+    double *found = mem_raw(RESAMPLES * sizeof(*found));
+    if (found == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < RESAMPLES; i++) {
-        double drawn[STATISTICS_SAMPLES_MAX];
-        for (size_t k = 0; k < count; k++)
-            drawn[k] = samples[draw(&seed) % count];
-        statistics_sort(drawn, count);
-        medians[i] = statistics_median(drawn, count);
+        double above = draw_median(a, a_count, &seed);
+        found[i] = above / draw_median(b, b_count, &seed);
     }
-    statistics_sort(medians, RESAMPLES);
-    ret->low = statistics_percentile(medians, RESAMPLES, TAIL_PERCENT);
-    ret->high = statistics_percentile(medians, RESAMPLES, 100 - TAIL_PERCENT);
-    mem_free(medians);
+    *ret = cut_tails(found);
+    mem_free(found);
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "base/attr.h"
 
-#define STATISTICS_SAMPLES_MAX 64 /* of statistics_interval() */
+#define STATISTICS_SAMPLES_MAX 64 /* of one interval */
 
 struct statistics_interval {
     double low, high;
@@ -22,3 +22,9 @@ double statistics_median(const double *sorted, size_t count);
  * from these, less 5 % at each end. -EINVAL: fewer than two samples, or too many; -ENOMEM. */
 MUST_CHECK int statistics_interval(const double *samples, size_t count, uint64_t seed,
                                    struct statistics_interval *ret);
+
+/* Likewise of the median of `a` divided by that of `b`, drawn apart: they are no pairs. -EINVAL
+ * also when a value is not above 0. */
+MUST_CHECK int statistics_ratio_interval(const double *a, size_t a_count, const double *b,
+                                         size_t b_count, uint64_t seed,
+                                         struct statistics_interval *ret);

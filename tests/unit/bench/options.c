@@ -53,8 +53,84 @@ static void defaults_are_those_of_ftpbench(void **state)
     assert_int_equal(o.file_bytes, 10 * 1024 * 1024);
     assert_int_equal(o.pid, 0);
     assert_int_equal(o.window, 40);
-    assert_false(o.quick);
+    assert_int_equal(o.pairs, 21);
+    assert_true(o.has_server);
+    assert_false(o.has_kind || o.quick || o.tls || o.compat || o.list_rows);
     assert_null(o.json);
+    assert_null(o.rows);
+}
+
+static void without_a_server_everything_stands_side_by_side_as_in_the_study(void **state)
+{
+    (void)state;
+    struct bench_options o;
+    assert_int_equal(parse("ftp", &o), 0);
+    assert_false(o.has_server);
+    assert_int_equal(o.kind, BENCH_ALL);
+    assert_int_equal(o.clients, 300);
+    assert_int_equal(o.pairs, 21);
+    assert_int_equal(parse("ftp --quick --peers vsftpd,floor --disk /srv --row retr,stor "
+                           "--baseline old.json",
+                           &o),
+                     0);
+    assert_false(o.has_server);
+    assert_int_equal(o.clients, 50);
+    assert_int_equal(o.pairs, 3);
+    assert_string_equal(o.peers, "vsftpd,floor");
+    assert_string_equal(o.disk, "/srv");
+    assert_string_equal(o.rows, "retr,stor");
+    assert_string_equal(o.baseline, "old.json");
+    assert_int_equal(parse("ftp --pairs 41 --quick", &o), 0);
+    assert_int_equal(o.pairs, 41);
+}
+
+static void each_option_about_a_server_says_that_there_is_one(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"ftp -H host -u a -p b", "ftp -P 21 -u a -p b",
+                                        "ftp -k 5 -u a -p b", "ftp --url ftp://a:b@c"};
+    struct bench_options o;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        assert_int_equal(parse(lines[i], &o), 0);
+        assert_true(o.has_server);
+    }
+    /* One of them is not enough to log in. */
+    assert_int_equal(parse("ftp -k 5", &o), -1);
+    assert_int_equal(parse("ftp -H host", &o), -1);
+}
+
+static void rows_are_listed_without_a_server(void **state)
+{
+    (void)state;
+    struct bench_options o;
+    assert_int_equal(parse("ftp --row help", &o), 0);
+    assert_true(o.list_rows);
+    assert_int_equal(parse("ftp --row help -u anna", &o), 0);
+    assert_true(o.list_rows);
+    assert_int_equal(parse("ftp --row retr", &o), 0);
+    assert_false(o.list_rows);
+}
+
+static void compat_and_tls_are_taken_with_a_server(void **state)
+{
+    (void)state;
+    struct bench_options o;
+    assert_int_equal(parse("ftp -u a -p b -S --compat -b all", &o), 0);
+    assert_true(o.tls && o.compat && o.has_kind);
+    /* Word for word, wherever --compat stands. */
+    assert_int_equal(parse("ftp -b nope -u a -p b --compat", &o), -1);
+    assert_string_equal(complaint, "invalid 'benchmark' parameter 'nope'\n");
+}
+
+static void a_list_has_the_names_between_its_commas(void **state)
+{
+    (void)state;
+    assert_true(bench_list_has("retr,stor", "retr"));
+    assert_true(bench_list_has("retr,stor", "stor"));
+    assert_false(bench_list_has("retr_idle,stor", "retr"));
+    assert_false(bench_list_has("retr", "retr_idle"));
+    assert_false(bench_list_has("retr,", "r"));
+    assert_true(bench_list_has(NULL, "anything"));
 }
 
 static void every_option_of_ftpbench_is_taken(void **state)
@@ -132,7 +208,14 @@ static void what_is_wrong_is_said(void **state)
     static const struct {
         const char *line, *says;
     } rows[] = {
-        {"ftp", "which account"},
+        {"ftp -P 21", "which account"},
+        {"ftp --compat", "--compat is for a server that runs"},
+        {"ftp -S", "--ssl is for a server that runs"},
+        {"ftp -u a -p b --peers vsftpd", "--peers and --pass: the one starts servers"},
+        {"ftp --url ftp://a:b@c --disk /x", "--disk and --url: the one starts servers"},
+        {"ftp --pairs 42", "--pairs takes a number from 1 to 41"},
+        {"ftp --pairs 0", "--pairs takes"},
+        {"ftp --row", "value is missing after --row"},
         {"ftp -u anna", "password is missing"},
         {"ftp -u a -p b -b nonsense", "no benchmark nonsense"},
         {"ftp -u a -p b -n 0", "--clients takes a number from 1"},
@@ -164,8 +247,11 @@ static void help_names_every_option_within_80_columns(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "--url URL",     "--host, -H HOST", "--benchmark, -b KIND",
-        "--pid, -k PID", "--quick",         "--json FILE"};
+        "--url URL",     "--host, -H HOST",  "--benchmark, -b KIND",
+        "--pid, -k PID", "--quick",          "--json FILE",
+        "--ssl, -S",     "--compat",         "--baseline FILE",
+        "--row NAMES",   "--peers NAMES",    "--pairs N",
+        "--disk DIR",    "ferry bench peers"};
     char *text;
     size_t len;
     FILE *out = open_memstream(&text, &len);
@@ -185,6 +271,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(defaults_are_those_of_ftpbench, teardown),
+        cmocka_unit_test_teardown(
+            without_a_server_everything_stands_side_by_side_as_in_the_study, teardown),
+        cmocka_unit_test_teardown(each_option_about_a_server_says_that_there_is_one, teardown),
+        cmocka_unit_test_teardown(rows_are_listed_without_a_server, teardown),
+        cmocka_unit_test_teardown(compat_and_tls_are_taken_with_a_server, teardown),
+        cmocka_unit_test_teardown(a_list_has_the_names_between_its_commas, teardown),
         cmocka_unit_test_teardown(every_option_of_ftpbench_is_taken, teardown),
         cmocka_unit_test_teardown(sizes_have_a_letter_of_either_case_or_none, teardown),
         cmocka_unit_test_teardown(an_option_replaces_its_part_of_the_url, teardown),

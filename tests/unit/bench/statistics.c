@@ -72,6 +72,32 @@ static void one_sample_has_no_interval(void **state)
     assert_int_equal(statistics_interval(samples, ARRAY_LEN(samples), 1, &interval), -EINVAL);
 }
 
+static void a_ratio_of_medians_has_the_scatter_of_both(void **state)
+{
+    (void)state;
+    static const double even[] = {10, 10, 10, 10, 10}, uneven[] = {4, 5, 5, 5, 6};
+    struct statistics_interval interval;
+    assert_int_equal(statistics_ratio_interval(even, 5, even, 3, 1, &interval), 0);
+    assert_float_equal(interval.low, 1, 1e-6);
+    assert_float_equal(interval.high, 1, 1e-6);
+    assert_int_equal(statistics_ratio_interval(even, 5, uneven, 5, 1, &interval), 0);
+    assert_true(interval.low >= 10.0 / 6 && interval.low < 2);
+    assert_true(interval.high > 2 && interval.high <= 2.5);
+    assert_int_equal(statistics_ratio_interval(uneven, 5, even, 5, 1, &interval), 0);
+    assert_true(interval.low >= 0.4 && interval.low < 0.5);
+    assert_true(interval.high > 0.5 && interval.high <= 0.6);
+}
+
+static void a_ratio_to_nothing_has_no_interval(void **state)
+{
+    (void)state;
+    static const double some[] = {1, 2, 3}, none[] = {1, 0, 3};
+    struct statistics_interval interval;
+    assert_int_equal(statistics_ratio_interval(some, 3, none, 3, 1, &interval), -EINVAL);
+    assert_int_equal(statistics_ratio_interval(none, 3, some, 3, 1, &interval), -EINVAL);
+    assert_int_equal(statistics_ratio_interval(some, 3, some, 1, 1, &interval), -EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +107,8 @@ int main(void)
         cmocka_unit_test(equal_samples_have_an_interval_without_width),
         cmocka_unit_test(the_same_seed_gives_the_same_interval),
         cmocka_unit_test(one_sample_has_no_interval),
+        cmocka_unit_test(a_ratio_of_medians_has_the_scatter_of_both),
+        cmocka_unit_test(a_ratio_to_nothing_has_no_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
