@@ -8,13 +8,15 @@
 #include "base/mem.h"
 #include "task/sys.h"
 
-#define BATCH_BYTES (16 * 1024) /* at one write, so that the ring gets room soon */
+#define BATCH_BYTES (16 * 1024)        /* at one write, so that the ring gets room soon */
+#define PAUSE_US    (10 * USEC_PER_MS) /* between writes: a wake-up costs more than a line */
 
 struct log_writer {
     pthread_mutex_t lock; /* held for a copy only, never across a write */
     pthread_cond_t work;
     pthread_t thread;
     bool is_started, is_ending, wants_turn;
+    bool is_pausing;  /* it looks again by itself */
     bool is_done;     /* the thread will not touch this any more */
     bool is_orphaned; /* nobody waits for the thread: it frees this */
     enum log_format format;
@@ -77,6 +79,20 @@ static void close_fd(int fd)
         sys_close(fd);
 }
 
+/* A first line goes out at once. What follows it closely is collected, or on a busy server each
+ * line would wake the thread. */
+static void pause_for_more(struct log_writer *w)
+{
+    if (w->is_ending || w->wants_turn || w->used > w->size / 2)
+        return;
+    usec_t end = clock_after(PAUSE_US);
+    const struct timespec until = {.tv_sec = (time_t)(end / USEC_PER_S),
+                                   .tv_nsec = (long)(end % USEC_PER_S) * 1000};
+    w->is_pausing = true;
+    pthread_cond_clockwait(&w->work, &w->lock, CLOCK_MONOTONIC, &until);
+    w->is_pausing = false;
+}
+
 /* The lock is released meanwhile: opening may take its time. */
 static void turn(struct log_writer *w)
 {
@@ -111,6 +127,7 @@ static void *run(void *arg)
             pthread_mutex_lock(&w->lock);
             if (w->lost > w->lost_told)
                 tell_lost(w);
+            pause_for_more(w);
         } else if (w->wants_turn) {
             turn(w);
         } else {
@@ -204,7 +221,8 @@ void log_writer_put(struct log_writer *w, const char *line, size_t len)
         w->lost++;
     } else {
         copy_in(w, line, len);
-        pthread_cond_signal(&w->work);
+        if (!w->is_pausing || w->used > w->size / 2)
+            pthread_cond_signal(&w->work);
     }
     pthread_mutex_unlock(&w->lock);
 }

@@ -70,14 +70,31 @@ static void lines_come_out_whole_and_in_order(void **state)
     struct log_writer *w = writer(NULL, NULL);
     assert_int_equal(log_writer_start(w), 0);
     /* more than the ring, so that it wraps; read as fast as it comes */
-    for (unsigned i = 0; i < 1000; i++) {
-        char line[32];
-        int len = snprintf(line, sizeof(line), "line %u\n", i);
-        log_writer_put(w, line, (size_t)len);
+    for (unsigned group = 0; group < 20; group++) {
+        char lines[1024];
+        int len = 0;
+        for (unsigned i = 0; i < 50; i++) {
+            char *line = lines + len;
+            len += snprintf(line, 20, "line %u\n", group * 50 + i);
+            log_writer_put(w, line, (size_t)(lines + len - line));
+        }
         assert_int_equal(read_text(ends[0], (size_t)len), (size_t)len);
-        assert_string_equal(text, line);
+        assert_string_equal(text, lines);
     }
     assert_int_equal(log_writer_lost(w), 0);
+    assert_null(log_writer_free(w, PATIENCE));
+}
+
+static void a_line_after_a_quiet_time_comes_out_without_another(void **state)
+{
+    (void)state;
+    struct log_writer *w = writer(NULL, NULL);
+    assert_int_equal(log_writer_start(w), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        log_writer_put(w, LINE, LINE_LEN);
+        assert_int_equal(read_text(ends[0], LINE_LEN), LINE_LEN);
+        usleep(50000); /* most likely it sleeps by then; if not, less is tested */
+    }
     assert_null(log_writer_free(w, PATIENCE));
 }
 
@@ -189,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(before_the_thread_lines_are_written_at_once),
         TEST(lines_come_out_whole_and_in_order),
+        TEST(a_line_after_a_quiet_time_comes_out_without_another),
         TEST(what_was_put_is_written_before_the_end),
         TEST(a_stuck_pipe_costs_records_not_time_and_the_loss_is_told),
         TEST(a_pipe_that_stays_stuck_does_not_hold_the_end),
