@@ -1,17 +1,22 @@
 #include "task/sys.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -58,6 +63,16 @@ ssize_t sys_pwritev(int fd, const struct iovec *iov, int count, off_t off)
 ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len)
 {
     return SYS(sendfile(out_fd, in_fd, off, len));
+}
+
+ssize_t sys_splice(int in_fd, int out_fd, off_t *out_off, size_t len)
+{
+    return SYS(splice(in_fd, NULL, out_fd, out_off, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK));
+}
+
+int sys_pipe_resize(int fd, size_t bytes)
+{
+    return (int)SYS(fcntl(fd, F_SETPIPE_SZ, (int)bytes));
 }
 
 void sys_close(int fd)
@@ -223,6 +238,12 @@ int sys_fsync(int fd)
     return (int)SYS(fsync(fd));
 }
 
+int sys_forget_pages(int fd)
+{
+    int r = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* returns the error */
+    return -r;
+}
+
 ssize_t sys_getdents64(int fd, void *data, size_t len)
 {
     return SYS(getdents64(fd, data, len));
@@ -273,6 +294,11 @@ int sys_signalfd(const sigset_t *signals)
     return (int)SYS(signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
+int sys_pidfd_open(pid_t pid)
+{
+    return (int)SYS(syscall(SYS_pidfd_open, pid, 0));
+}
+
 /* -- measuring -- */
 
 int sys_memfd(const char *name)
@@ -286,4 +312,55 @@ uint64_t sys_own_cpu_us(void)
     getrusage(RUSAGE_SELF, &u);
     return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
            (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* -- other programs -- */
+
+int sys_pipe(int ret[2])
+{
+    return (int)SYS(pipe2(ret, O_CLOEXEC));
+}
+
+int sys_dup2(int fd, int as)
+{
+    return (int)SYS(dup2(fd, as));
+}
+
+int sys_close_from(int fd)
+{
+    return (int)SYS(close_range((unsigned)fd, ~0U, 0));
+}
+
+int sys_kill(pid_t pid, int signal)
+{
+    return (int)SYS(kill(pid, signal));
+}
+
+int sys_waitpid(pid_t pid, int *ret_status, int options)
+{
+    return (int)SYS(waitpid(pid, ret_status, options));
+}
+
+int sys_die_with_parent(void)
+{
+    return (int)SYS(prctl(PR_SET_PDEATHSIG, SIGKILL));
+}
+
+int sys_unshare(int flags)
+{
+    return (int)SYS(unshare(flags));
+}
+
+int sys_mount(const char *source, const char *target, const char *type, unsigned long flags,
+              const char *options)
+{
+    return (int)SYS(mount(source, target, type, flags, options));
+}
+
+int sys_become(uid_t uid, gid_t gid)
+{
+    int r = (int)SYS(setgroups(0, NULL));
+    if (r == 0)
+        r = (int)SYS(setresgid(gid, gid, gid));
+    return r == 0 ? (int)SYS(setresuid(uid, uid, uid)) : r;
 }

@@ -23,6 +23,9 @@ MUST_CHECK ssize_t sys_write(int fd, const void *data, size_t len);
 MUST_CHECK ssize_t sys_preadv2(int fd, const struct iovec *, int count, off_t off, int flags);
 MUST_CHECK ssize_t sys_pwritev(int fd, const struct iovec *, int count, off_t off);
 MUST_CHECK ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len);
+/* Does not wait. out_off: where in a file, and moved on; NULL: out_fd is the pipe. */
+MUST_CHECK ssize_t sys_splice(int in_fd, int out_fd, off_t *out_off, size_t len);
+MUST_CHECK int sys_pipe_resize(int fd, size_t bytes);
 void sys_close(int fd);     /* -1 is fine; no fault point: a close is never retried */
 void sys_fd_close(int *fd); /* closes and sets -1 */
 
@@ -74,7 +77,21 @@ MUST_CHECK ssize_t sys_getrandom(void *data, size_t len);
 MUST_CHECK int sys_flock(int fd, int operation);
 MUST_CHECK int sys_fchownat(int dir, const char *name, uid_t, gid_t, int flags);
 MUST_CHECK int sys_signalfd(const sigset_t *); /* non-blocking, close-on-exec */
+MUST_CHECK int sys_pidfd_open(pid_t); /* close-on-exec; readable when the process has ended */
 
 /* what measuring needs */
 MUST_CHECK int sys_memfd(const char *name);
+MUST_CHECK int sys_forget_pages(int fd); /* the clean ones of a file */
 uint64_t sys_own_cpu_us(void); /* of this process, all threads; no fault point */
+
+/* what running other programs needs */
+MUST_CHECK int sys_pipe(int ret[2]); /* close-on-exec */
+MUST_CHECK int sys_dup2(int fd, int as);
+int sys_close_from(int fd);                 /* all of this number and above */
+MUST_CHECK int sys_kill(pid_t, int signal); /* negative: a process group */
+MUST_CHECK int sys_waitpid(pid_t, int *ret_status, int options);
+MUST_CHECK int sys_die_with_parent(void); /* with the thread that made this process */
+MUST_CHECK int sys_unshare(int flags);
+MUST_CHECK int sys_mount(const char *source, const char *target, const char *type,
+                         unsigned long flags, const char *options);
+MUST_CHECK int sys_become(uid_t, gid_t); /* for good, without other groups */

@@ -1,0 +1,53 @@
+/* How a peer is run: what it is made of, which settings it gets, and what it can do. Recipes
+ * are a table (recipes.c); nothing else knows a peer by name.
+ *
+ * Every recipe lifts the caps on sessions and leaves no delay in, logs nothing per command
+ * where that can be turned off, and is otherwise as Debian ships it. Texts are templates
+ * (recipe_text.h).
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One server in several settings. */
+enum recipe_variant {
+    RECIPE_PLAIN,       /* as the study ran it */
+    RECIPE_NO_SENDFILE, /* files are read and sent */
+    RECIPE_HASHED, /* each login computes the hash, whoever remembers or compares otherwise */
+    RECIPE_VARIANTS
+};
+
+const char *recipe_variant_name(enum recipe_variant); /* "plain", "no-sendfile", "hashed" */
+
+#define RECIPE_FILES_MAX 2
+#define RECIPE_ARGS_MAX  16
+
+struct recipe_file {
+    const char *name; /* beneath @WORK@ */
+    const char *text; /* template */
+};
+
+struct recipe {
+    const char *name;     /* "vsftpd" */
+    const char *package;  /* Debian's, which brings it; NULL: part of ferry */
+    const char *program;  /* what must be there: a path beneath the package's root */
+    unsigned variants;    /* 1u << enum recipe_variant, of those it has */
+    bool is_floor;        /* the bound, not a peer */
+    bool is_event_driven; /* a session is no process: it takes part in rows of thousands */
+    bool lacks_mlsd;
+    bool runs_as_owner; /* it starts as the owner of the files, since it does not change to him
+                         */
+    const char
+        *login_note[RECIPE_VARIANTS]; /* how it checks a password, for the report; NULL */
+    struct recipe_file files[RECIPE_FILES_MAX];
+    const char *args[RECIPE_ARGS_MAX]; /* templates; [0] is the program. None: the floor */
+};
+
+extern const struct recipe recipes[];
+extern const size_t recipe_count;
+
+/* NULL: there is none of that name. */
+const struct recipe *recipe_find(const char *name);
+bool recipe_has(const struct recipe *, enum recipe_variant);
+/* -ENOENT: there is none of that name. */
+int recipe_variant_find(const char *name, enum recipe_variant *ret);

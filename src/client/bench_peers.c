@@ -1,0 +1,182 @@
+/* ferry bench peers: what there is to be compared with, and how to get it. */
+#include "client/bench_peers.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "bench/peer.h"
+#include "bench/peer_inside.h"
+#include "client/command.h"
+#include "task/runtime.h"
+#include "task/sys.h"
+
+static const char usage[] =
+    "usage: ferry bench peers [--install | --run NAME[:VARIANT] [--disk DIR]]\n"
+    "\n"
+    "The servers that 'ferry bench ftp' starts and compares ferryd with.\n"
+    "\n"
+    "  --install    fetch Debian's packages of those that are missing, for this use\n"
+    "               only: unpacked beneath " PEERS_FOLDER ", nothing is installed\n"
+    "  --run NAME   start one as the benchmark does (VARIANT: plain, no-sendfile or\n"
+    "               hashed), say how to reach it, and stop it on Ctrl-C\n"
+    "  --disk DIR   a folder on a disk for it (default /var/tmp)\n";
+
+static int complain(const char *what, const char *why)
+{
+    fprintf(stderr, "ferry bench peers: %s: %s\n", what, why);
+    return EXIT_FAILED;
+}
+
+/* -- the table -- */
+
+static int list(void)
+{
+    for (size_t i = 0; i < recipe_count; i++) {
+        const struct recipe *recipe = &recipes[i];
+        struct peer_place place;
+        peer_find(recipe, &place);
+        if (recipe->is_floor)
+            continue;
+        const char *where = place.root[0] != '\0' ? place.root : "/";
+        if (place.is_installed)
+            printf("%-10s %-24s %s\n", recipe->name, place.version, where);
+        else
+            printf("%-10s not installed: ferry bench peers --install\n", recipe->name);
+    }
+    return EXIT_OK;
+}
+
+/* -- one of them -- */
+
+static int wait_for_signal(void)
+{
+    sigset_t ends;
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    int fd = sys_signalfd(&ends);
+    int epoll = fd < 0 ? fd : sys_epoll_create();
+    struct epoll_event event = {.events = EPOLLIN};
+    int r = epoll < 0 ? epoll : sys_epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+    while (r == 0 || r == -EINTR)
+        r = sys_epoll_wait(epoll, &event, 1, -1);
+    sys_close(epoll);
+    sys_close(fd);
+    return r < 0 ? r : 0;
+}
+
+static int serve(const struct stage *stage, const struct recipe *recipe,
+                 enum recipe_variant variant)
+{
+    struct peer peer;
+    int r = peer_start(&peer, stage, recipe, variant);
+    if (r < 0) {
+        r = complain(recipe->name, peer.error);
+    } else {
+        char text[ADDR_TEXT_MAX];
+        printf("%s %s at %s, process %u\n", recipe->name, peer.version,
+               addr_format(&peer.addr, text), peer.pid);
+        printf("user %s to " STAGE_USER "%u, password %s\n", STAGE_USER, STAGE_ACCOUNTS - 1,
+               stage->password);
+        printf("files %s, on disk %s\n", stage->files, stage->disk);
+        printf("ready\n");
+        fflush(stdout);
+        r = wait_for_signal();
+        if (r < 0)
+            r = complain(recipe->name, err_text(r));
+    }
+    peer_stop(&peer);
+    return r;
+}
+
+static int run(const char *what, const char *disk)
+{
+    char name[32];
+    enum recipe_variant variant = RECIPE_PLAIN;
+    size_t len = strcspn(what, ":");
+    text_copy(name, sizeof(name), bytes_of(what, len));
+    const struct recipe *recipe = recipe_find(name);
+    if (recipe == NULL)
+        return complain(what, "there is no recipe of that name");
+    if (what[len] == ':' && recipe_variant_find(what + len + 1, &variant) < 0)
+        return complain(what, "there is no variant of that name");
+    struct stage *stage = mem_new(sizeof(*stage));
+    if (stage == NULL)
+        return complain(what, err_text(-ENOMEM));
+    /* From here on Ctrl-C waits until it can be answered by clearing up. */
+    int r = runtime_signals_setup();
+    if (r == 0)
+        r = stage_open(stage, disk);
+    if (r == -EPERM)
+        r = complain(what, "only root can start it in a name space of its own");
+    else if (r < 0)
+        r = complain("its accounts and folders", err_text(r));
+    else
+        r = serve(stage, recipe, variant);
+    stage_close(stage);
+    mem_free(stage);
+    return r;
+}
+
+int command_bench_peers(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"install", no_argument, NULL, 'i'},
+        {"run", required_argument, NULL, 'r'},
+        {"disk", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    const char *what = NULL, *disk = NULL;
+    bool installs = false;
+    int c;
+    optind = 0;
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (c) {
+        case 'i':
+            installs = true;
+            break;
+        case 'r':
+            what = optarg;
+            break;
+        case 'd':
+            disk = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_OK;
+        default:
+            return EXIT_USAGE;
+        }
+    }
+    if (optind < argc || (installs && what != NULL)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    return what != NULL ? run(what, disk) : list();
+}
+
+/* -- the child -- */
+
+int command_bench_inside(int argc, char **argv)
+{
+    enum recipe_variant variant;
+    uint64_t port;
+    const struct recipe *recipe = argc == 5 ? recipe_find(argv[1]) : NULL;
+    if (recipe == NULL || recipe_variant_find(argv[2], &variant) < 0 ||
+        text_u64(bytes_str(argv[4]), 10, UINT16_MAX, &port) < 0) {
+        fputs("ferry bench run-peer: for ferry's own use\n", stderr);
+        return EXIT_USAGE;
+    }
+    return peer_inside_run(recipe, variant, argv[3], (unsigned)port) < 0 ? EXIT_FAILED
+                                                                         : EXIT_OK;
+}
