@@ -144,10 +144,13 @@ PARKS MUST_CHECK int ftp_client_stor(struct ftp_client *, struct bytes path,
 
 /* EPSV (IPv6) or PASV (IPv4; the host it tells is ignored, the peer's is used), the data
  * connection, the command, and its 1yz. The stream is the client's (c->data) until one of the
- * next two. */
+ * next three. */
 PARKS MUST_CHECK int ftp_client_transfer_begin(struct ftp_client *, const char *verb,
                                                struct bytes path, struct stream **ret);
-/* Closes the data connection, whose bytes were all of them, and waits for the last reply. */
+/* Closes the data connection, whose bytes were all of them. The last reply is left for
+ * ftp_client_transfer_end(). */
+PARKS MUST_CHECK int ftp_client_data_end(struct ftp_client *);
+/* Closes it too, unless that is done, and waits for the last reply. */
 PARKS MUST_CHECK int ftp_client_transfer_end(struct ftp_client *);
 /* ABOR; 0 when the server is ready for the next command, whichever way it counted. */
 PARKS MUST_CHECK int ftp_client_abort(struct ftp_client *);

@@ -81,10 +81,16 @@ static int last_reply(struct ftp_client *c)
     return r;
 }
 
-int ftp_client_transfer_end(struct ftp_client *c)
+int ftp_client_data_end(struct ftp_client *c)
 {
     ftp_client_drop_data(c, true);
-    return last_reply(c);
+    return 0;
+}
+
+int ftp_client_transfer_end(struct ftp_client *c)
+{
+    int r = ftp_client_data_end(c);
+    return r == 0 ? last_reply(c) : r;
 }
 
 int ftp_client_abort(struct ftp_client *c)

@@ -1,0 +1,282 @@
+#include "bench/compat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "bench/compat_rows.h"
+#include "task/sys.h"
+
+struct run {
+    struct compat compat;
+    struct scope work;  /* what a signal ends: the rows, then the removal of the file */
+    struct scope aside; /* what goes on until the end */
+    int signal_fd;
+    FILE *err;
+    bool has_begun; /* the file may be there from now on */
+    bool was_interrupted;
+    int result;
+};
+
+static int tell(struct run *run, int result)
+{
+    const char *why = run->compat.error;
+    if (run->was_interrupted)
+        why = "interrupted";
+    else if (why[0] == '\0')
+        why = err_text(result);
+    fprintf(run->err, "ferry bench ftp: %s\n", why);
+    return result;
+}
+
+/* -- before the rows -- */
+
+/* An upload in ASCII type that ends at once, as whoever may not write fails here. */
+static int try_to_write(struct compat *t)
+{
+    struct stream *data;
+    int r = compat_login(t, &t->lone);
+    if (r == 0)
+        r = ftp_client_transfer_begin(&t->lone, "STOR", COMPAT_FILE, &data);
+    if (r == 0)
+        r = ftp_client_transfer_end(&t->lone);
+    if (r == 0)
+        r = ftp_client_dele(&t->lone, COMPAT_FILE);
+    if (r == 0)
+        r = ftp_client_quit(&t->lone);
+    return r < 0 ? compat_fail(t, "trying to write", &t->lone, r) : 0;
+}
+
+static int look_at_memory(struct compat *t, struct compat_memory *ret)
+{
+    int r = compat_memory_run(t->pool, t->options->pid, ret);
+    if (r == 0)
+        return 0;
+    char what[48];
+    snprintf(what, sizeof(what), "process %u", t->options->pid);
+    return compat_fail(t, what, NULL, r == -ENOENT ? -ESRCH : r);
+}
+
+/* The sample stays on the pile; the line shows something else, in bytes. */
+static int show_memory(struct compat *t)
+{
+    struct compat_memory memory;
+    int r = look_at_memory(t, &memory);
+    if (r < 0)
+        return r;
+    compat_samples_push(&t->samples, memory.own_bytes);
+    fprintf(t->out, "(starting with %s%llu%s of memory being used)\n",
+            t->has_colour ? "\033[32m" : "", (unsigned long long)memory.resident_bytes,
+            t->has_colour ? "\033[0m" : "");
+    fflush(t->out);
+    return 0;
+}
+
+static void rows_main(void *arg)
+{
+    struct run *run = arg;
+    struct compat *t = &run->compat;
+    struct compat_memory memory;
+    bool has_pid = t->options->pid != 0;
+    int r = has_pid ? look_at_memory(t, &memory) : 0; /* no such process: before all else */
+    if (r == 0)
+        r = try_to_write(t);
+    if (r == 0) {
+        run->has_begun = true;
+        r = has_pid ? show_memory(t) : 0;
+    }
+    run->result = r == 0 ? compat_rows_run(t) : r;
+}
+
+/* -- the removal of the file -- */
+
+/* Looks for the name in a listing whose lines may be cut anywhere. */
+struct search {
+    uint8_t line[16]; /* its beginning */
+    size_t len;       /* of the whole line */
+    bool is_found;
+};
+
+static void end_line(struct search *s)
+{
+    size_t len = s->len > 0 && s->len <= sizeof(s->line) && s->line[s->len - 1] == '\r'
+                     ? s->len - 1
+                     : s->len;
+    if (len <= sizeof(s->line) && bytes_equal(bytes_of(s->line, len), COMPAT_FILE))
+        s->is_found = true;
+    s->len = 0;
+}
+
+static int look_in(void *arg, struct bytes data)
+{
+    struct search *s = arg;
+    for (size_t i = 0; i < data.len; i++) {
+        if (data.data[i] == '\n') {
+            end_line(s);
+            continue;
+        }
+        if (s->len < sizeof(s->line))
+            s->line[s->len] = data.data[i];
+        s->len++;
+    }
+    return 0;
+}
+
+static int remove_file(struct compat *t)
+{
+    struct search search = {0};
+    const struct ftp_sink sink = {look_in, &search};
+    uint64_t bytes;
+    int r = compat_login(t, &t->lone);
+    if (r == 0)
+        r = ftp_client_type(&t->lone, 'A');
+    if (r == 0)
+        r = ftp_client_nlst(&t->lone, BYTES_NONE, &sink, &bytes);
+    end_line(&search);
+    if (r == 0 && search.is_found)
+        r = ftp_client_dele(&t->lone, COMPAT_FILE);
+    return r;
+}
+
+static void remove_main(void *arg)
+{
+    struct run *run = arg;
+    struct compat *t = &run->compat;
+    t->error[0] = '\0'; /* of the rows: it is told already */
+    int r = remove_file(t);
+    if (r < 0) {
+        (void)compat_fail(t, "the file $testfile may be left on the server", &t->lone, r);
+        fprintf(run->err, "ferry bench ftp: %s\n", t->error);
+        run->result = run->result < 0 ? run->result : r;
+    }
+    if (ftp_client_is_open(&t->lone))
+        (void)!ftp_client_quit(&t->lone);
+    compat_close(t);
+}
+
+/* -- the run -- */
+
+/* The first signal ends the rows, the next one the removal of the file. */
+static void signals_main(void *arg)
+{
+    struct run *run = arg;
+    struct io_fd *f;
+    int fd = run->signal_fd;
+    run->signal_fd = -1;
+    int r = io_fd_new(fd, &f);
+    if (r < 0)
+        return;
+    while (r == 0) {
+        struct signalfd_siginfo info;
+        unsigned edges = io_fd_edges(f, IO_READ);
+        ssize_t n = sys_read(io_fd_number(f), &info, sizeof(info));
+        if (n == -EAGAIN) {
+            io_fd_not_ready(f, IO_READ, edges);
+            r = io_fd_wait(f, IO_READ, USEC_NEVER);
+        } else if (n < 0) {
+            r = (int)n;
+        } else {
+            run->was_interrupted = true;
+            scope_cancel(&run->work);
+        }
+    }
+    (void)io_fd_close(f);
+}
+
+static int run_work(struct run *run, const char *name, task_fn *fn)
+{
+    int r = scope_start(&run->work, name, TASK_NORMAL, fn, run, NULL);
+    return r < 0 ? r : scope_wait(&run->work, USEC_NEVER);
+}
+
+static void main_task(void *arg)
+{
+    struct run *run = arg;
+    scope_init(&run->work);
+    scope_init(&run->aside);
+    int r = scope_start(&run->aside, "signals", TASK_NORMAL, signals_main, run, NULL);
+    if (r == 0)
+        r = run_work(run, "rows", rows_main);
+    if (r < 0)
+        run->result = r;
+    compat_close(&run->compat);
+    if (run->result < 0)
+        (void)tell(run, run->result);
+    if (run->has_begun) {
+        r = run_work(run, "remove file", remove_main);
+        if (r < 0)
+            run->result = r;
+    }
+    scope_leave(&run->work);
+    scope_leave(&run->aside);
+}
+
+static int open_signals(int *ret_fd)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    int fd = sys_signalfd(&signals);
+    if (fd < 0)
+        return fd;
+    *ret_fd = fd;
+    return 0;
+}
+
+static int run_all(struct run *run)
+{
+    const struct runtime_settings settings = {
+        .workers = 1, .pool_threads = 1, .hash_threads = 1};
+    struct runtime *runtime = NULL;
+    struct compat *t = &run->compat;
+    t->chunk = mem_raw(COMPAT_CHUNK_BYTES);
+    t->waste = mem_raw(COMPAT_WASTE_BYTES);
+    int r = t->chunk != NULL && t->waste != NULL ? open_signals(&run->signal_fd) : -ENOMEM;
+    if (r == 0)
+        r = runtime_new(&settings, &runtime);
+    if (r == 0) {
+        memset(t->chunk, 'x', COMPAT_CHUNK_BYTES);
+        t->pool = runtime_files_pool(runtime);
+        r = runtime_run(runtime, main_task, run);
+    }
+    (void)runtime_free(runtime);
+    sys_close(run->signal_fd);
+    mem_free(t->chunk);
+    mem_free(t->waste);
+    return r;
+}
+
+int compat_run(const struct bench_options *options, const struct addr *server, FILE *out,
+               FILE *err)
+{
+    struct run *run = mem_new(sizeof(*run));
+    if (run == NULL) {
+        fprintf(err, "ferry bench ftp: %s\n", err_text(-ENOMEM));
+        return -ENOMEM;
+    }
+    usec_t timeout_us = options->timeout_us;
+    *run = (struct run){
+        .compat = {.options = options,
+                   .server = *server,
+                   .settings = {.connect_us = timeout_us,
+                                .answer_us = timeout_us,
+                                .stall_us = timeout_us},
+                   .out = out,
+                   .has_colour = isatty(fileno(out)) == 1},
+        .signal_fd = -1,
+        .err = err,
+    };
+    ftp_client_init(&run->compat.lone, &run->compat.settings);
+    int r = run_all(run);
+    if (r < 0)
+        (void)tell(run, r);
+    else
+        r = run->result;
+    mem_free(run);
+    return r;
+}
