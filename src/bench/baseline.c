@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +10,10 @@
 #include "base/text.h"
 #include "bench/file.h"
 
-#define PAIRS_MIN 3
-#define SEED      UINT64_C(0x6261736c696e65)
+#define PAIRS_MIN  3
+#define SAMPLE_MIN 1e-12 /* of those above 0; no unit of ours needs less, */
+#define SAMPLE_MAX 1e15  /* or more, and ratios of these are numbers still */
+#define SEED       UINT64_C(0x6261736c696e65)
 
 /* One server in one row. */
 struct then {
@@ -39,8 +40,14 @@ static int complain(char why[BENCH_ERROR_MAX], const char *what, size_t row)
 static bool take_text(const json_t *o, const char *key, char *dst, size_t cap)
 {
     const char *text = json_string_value(json_object_get(o, key));
-    return text != NULL && strlen(text) < cap &&
-           text_copy(dst, cap, bytes_str(text)) == strlen(text);
+    return text != NULL && text_copy(dst, cap, bytes_str(text)) == strlen(text);
+}
+
+static bool is_sample(const json_t *sample)
+{
+    double value = json_number_value(sample);
+    return json_is_number(sample) &&
+           (value == 0 || (value >= SAMPLE_MIN && value <= SAMPLE_MAX));
 }
 
 static bool take_samples(const json_t *list, struct then *then)
@@ -50,10 +57,9 @@ static bool take_samples(const json_t *list, struct then *then)
         return false;
     for (size_t i = 0; i < count; i++) {
         const json_t *sample = json_array_get(list, i);
-        double value = json_number_value(sample);
-        if (!json_is_number(sample) || !isfinite(value) || value < 0)
+        if (!is_sample(sample))
             return false;
-        then->samples[then->sample_count++] = value;
+        then->samples[then->sample_count++] = json_number_value(sample);
     }
     return true;
 }

@@ -106,13 +106,16 @@ static int setup_together(void **state)
 
 enum part { HEAD, ROW, SUMMARY };
 
+static struct baseline *baseline;
+
 static char *text_of(const struct bench_options *options, enum part part,
                      const struct bench_row *row, bool has_colour)
 {
     char *text;
     size_t len;
     FILE *out = open_memstream(&text, &len);
-    const struct report report = {.options = options, .out = out, .has_colour = has_colour};
+    const struct report report = {
+        .options = options, .baseline = baseline, .out = out, .has_colour = has_colour};
     if (part == HEAD)
         report_head_print(&report, &results);
     else if (part == ROW)
@@ -323,6 +326,29 @@ static void the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals(void *
     assert_fits_80_columns(text);
 }
 
+static void an_earlier_run_stands_beneath_each_server_that_it_had(void **state)
+{
+    (void)state;
+    static const char then[] =
+        "{\"rows\": [{\"row\": \"stor_idle\", \"unit\": \"MB/sec\", \"label\": "
+        "\"STOR (1 file with 300 idle clients)\", \"servers\": ["
+        "{\"server\": \"ferryd\", \"samples\": [617.25, 617.25, 617.25]},"
+        "{\"server\": \"vsftpd\", \"samples\": [2400]}]}]}";
+    char why[BENCH_ERROR_MAX];
+    assert_int_equal(baseline_parse(bytes_str(then), why, &baseline), 0);
+    char *text = text_of(&together, ROW, &rows[0], false);
+    assert_has(text, "0.05/0.48\n    beside the baseline: 2.00 [1.96, 2.02]\n  vsftpd ");
+    assert_has(text, "met\n    beside the baseline: 0.50 (too few samples)\n  pyftpdlib ");
+    assert_fits_80_columns(text);
+    text = text_of(&alone, ROW, &rows[0], false);
+    assert_has(text, "    beside the baseline: 2.00 [1.96, 2.02]\n");
+    assert_fits_80_columns(text);
+    text = text_of(&together, ROW, &rows[1], false);
+    assert_null(strstr(text, "baseline"));
+    free(text);
+    baseline = baseline_free(baseline);
+}
+
 /* -- JSON -- */
 
 static const json_t *at(const json_t *list, size_t index, const char *key)
@@ -427,6 +453,8 @@ int main(void)
         cmocka_unit_test_setup(together_the_head_tells_the_servers_and_who_is_missing,
                                setup_together),
         cmocka_unit_test_setup(the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals,
+                               setup_together),
+        cmocka_unit_test_setup(an_earlier_run_stands_beneath_each_server_that_it_had,
                                setup_together),
         cmocka_unit_test_setup(json_holds_all_that_was_measured_and_no_password,
                                setup_together),
