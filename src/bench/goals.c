@@ -71,6 +71,8 @@ static const struct goal {
     SMALL("small_down_1"),
     SMALL("small_up_10"),
     SMALL("small_down_10"),
+    {"noop_downloads", GOAL_VALUE, 50, NULL, NULL, 300, "at most 50 ms"},
+    {"noop_hashes", GOAL_VALUE, 5, NULL, NULL, 0, "at most 5 ms"},
     {"noop_stopped", GOAL_VALUE, 5, NULL, NULL, 0, "at most 5 ms"},
 };
 

@@ -1,6 +1,7 @@
 /* Several servers: a block of lines for each row, and at the end the study's table. The columns
  * are as wide as what they hold at most, and 80 together. */
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "bench/goals.h"
@@ -109,6 +110,14 @@ static const struct bench_cell *best_peer(const struct bench_row *row)
     return best;
 }
 
+/* The label in its column, cut where it must be. */
+static void print_label(FILE *out, const struct bench_row *row)
+{
+    bool is_long = strlen(row->label) > LABEL_COLUMNS;
+    fprintf(out, "%-*.*s%s", is_long ? 0 : LABEL_COLUMNS, LABEL_COLUMNS - (is_long ? 2 : 0),
+            row->label, is_long ? ".." : "");
+}
+
 static void print_comparison(const struct report *r, const struct bench_row *row,
                              const struct bench_cell *peer)
 {
@@ -116,8 +125,8 @@ static void print_comparison(const struct report *r, const struct bench_row *row
     const struct bench_ratio *ratio = bench_cell_decider(peer, row->unit, ours);
     char value[REPORT_NUMBER_MAX], range[REPORT_RANGE_MAX];
     bool is_by_cpu = bench_cell_is_judged_by_cpu(peer, row->unit, ours);
-    fprintf(r->out, "%-*.*s %10.2f  %9.2f %-10.10s %5s\n", LABEL_COLUMNS, LABEL_COLUMNS,
-            row->label, ours->value, peer->value, peer->target,
+    print_label(r->out, row);
+    fprintf(r->out, " %10.2f  %9.2f %-10.10s %5s\n", ours->value, peer->value, peer->target,
             report_number(peer->ratio.value, value));
     fprintf(r->out, "%*s %10s  %-14s ", LABEL_COLUMNS,
             is_by_cpu ? "client-limited: judged by CPU" : "", bench_unit_name(row->unit),
@@ -130,11 +139,12 @@ static void print_comparison(const struct report *r, const struct bench_row *row
 static void print_alone(FILE *out, const struct bench_row *row)
 {
     const struct bench_cell *ours = &row->cells[0];
+    print_label(out, row);
     if (bench_cell_has_failed(ours))
-        fprintf(out, "%-*.*s     failed\n", LABEL_COLUMNS, LABEL_COLUMNS, row->label);
+        fprintf(out, " %10s\n", "failed");
     else
-        fprintf(out, "%-*.*s %10.2f  no peer\n%*s %10s\n", LABEL_COLUMNS, LABEL_COLUMNS,
-                row->label, ours->value, LABEL_COLUMNS, "", bench_unit_name(row->unit));
+        fprintf(out, " %10.2f  no peer\n%*s %10s\n", ours->value, LABEL_COLUMNS, "",
+                bench_unit_name(row->unit));
 }
 
 static void print_comparisons(const struct report *r, const struct bench_results *results)
@@ -173,9 +183,9 @@ static void print_goal(const struct report *r, const struct goal_result *g)
     }
     fputc(' ', r->out);
     report_verdict_print(r, g->verdict, true);
-    fprintf(r->out, " %-13s %-32s %-15s %s\n", g->row, g->what, value, margin);
+    fprintf(r->out, " %-14s %-32s %-15s %s\n", g->row, g->what, value, margin);
     if (g->is_by_cpu)
-        fprintf(r->out, "%*s client-limited: judged by CPU\n", 24, "");
+        fprintf(r->out, "%*s client-limited: judged by CPU\n", 25, "");
 }
 
 static void print_goals(const struct report *r, const struct goal_result *goals, unsigned count)

@@ -319,10 +319,30 @@ static void the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals(void *
     assert_has(text, "MB/sec  [1.03, 1.03]   met\n");
     assert_has(text, "300 concurrent clients (QUIT)                  0.12  no peer\n");
     assert_has(text, "\nGoals: 2 met, 1 missed, 0 undecided\n");
-    assert_has(text, " met       stor_idle     at least 0.95 of every peer      1.03 vsftpd"
+    assert_has(text, " met       stor_idle      at least 0.95 of every peer      1.03 vsftpd"
                      "     +8%\n");
-    assert_has(text, " missed    stor_idle     at least 0.90 of the floor       0.82 floor"
+    assert_has(text, " missed    stor_idle      at least 0.90 of the floor       0.82 floor"
                      "      -9%\n");
+    assert_fits_80_columns(text);
+}
+
+static void the_summary_cuts_labels_and_shows_what_failed(void **state)
+{
+    (void)state;
+    snprintf(rows[0].label, BENCH_LABEL_MAX, "a label of more than the forty columns it has");
+    snprintf(rows[1].cells[0].error, BENCH_ERROR_MAX, "gone");
+    char *text = text_of(&together, SUMMARY, NULL, false);
+    assert_has(text, "\na label of more than the forty columns..    1234.50    1200.00 vsftpd");
+    assert_has(text, "\n300 concurrent clients (QUIT)                failed\n");
+    assert_null(strstr(text, "0.12"));
+    free(text);
+    snprintf(rows[0].cells[0].error, BENCH_ERROR_MAX, "gone");
+    for (unsigned i = 1; i < rows[0].count; i++)
+        rows[0].cells[i].ratio.is_known = rows[0].cells[i].cpu_ratio.is_known = false;
+    text = text_of(&together, SUMMARY, NULL, false);
+    assert_has(text, "\na label of more than the forty columns..     failed\n");
+    assert_has(text, "\nGoals: 0 met, 3 missed, 0 undecided\n");
+    assert_has(text, " missed    stor_idle      less CPU than every peer         failed");
     assert_fits_80_columns(text);
 }
 
@@ -454,6 +474,7 @@ int main(void)
                                setup_together),
         cmocka_unit_test_setup(the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals,
                                setup_together),
+        cmocka_unit_test_setup(the_summary_cuts_labels_and_shows_what_failed, setup_together),
         cmocka_unit_test_setup(an_earlier_run_stands_beneath_each_server_that_it_had,
                                setup_together),
         cmocka_unit_test_setup(json_holds_all_that_was_measured_and_no_password,
