@@ -150,29 +150,24 @@ static bool beside_memory(const struct contest *c, const struct bench_cell *cell
 
 static const struct bench_cell *floor_of(const struct bench_row *row)
 {
-    for (unsigned i = 0; row != NULL && i < row->count; i++)
+    for (unsigned i = 0; i < row->count; i++)
         if (row->cells[i].is_floor && !bench_cell_has_failed(&row->cells[i]))
             return &row->cells[i];
     return NULL;
 }
 
-/* CPU seconds of one hash, sample by sample: those of the floor that does nothing else,
- * measured in turn with this row or in row "login_first"; or the time it took, since a hash
- * only counts. */
+/* CPU seconds of one hash, sample by sample: what the floor of row "login_first" took, which
+ * computes it and waits for nobody. NULL: that was not measured. */
 static const struct bench_cell *find_hash(const struct contest *c,
                                           double ret[BENCH_SAMPLES_MAX])
 {
-    const struct bench_row *row = c->row;
-    const struct bench_cell *hash = floor_of(row);
-    if (hash == NULL) {
-        row = bench_results_row(c->results, "login_first");
-        hash = floor_of(row);
-    }
-    if (hash == NULL || (!hash->has_server_cpu && bench_unit_is_speed(row->unit)))
+    const struct bench_row *row = bench_results_row(c->results, "login_first");
+    const struct bench_cell *hash = row != NULL ? floor_of(row) : NULL;
+    if (hash == NULL || bench_unit_is_speed(row->unit))
         return NULL;
     double unit_s = row->unit == BENCH_MS ? 1e-3 : 1;
     for (unsigned i = 0; i < hash->sample_count; i++)
-        ret[i] = hash->has_server_cpu ? hash->cpu_samples[i] : hash->samples[i] * unit_s;
+        ret[i] = hash->samples[i] * unit_s;
     return hash;
 }
 
@@ -258,8 +253,8 @@ static const struct kind {
     [GOAL_CPU_PEERS] = {beside_cpu, NULL, true, false},
     [GOAL_CPU_BEYOND] = {beside_beyond, NULL, true, false},
     [GOAL_CPU_OTHER] = {NULL, NULL, true, false},
-    [GOAL_MEMORY] = {NULL, alone_memory, false, false},
     [GOAL_MEMORY_PEERS] = {beside_memory, NULL, true, false},
+    [GOAL_MEMORY] = {NULL, alone_memory, false, false},
     [GOAL_SLOPE] = {NULL, alone_slope, false, false},
     [GOAL_NOOP_P99] = {NULL, alone_noop, false, false},
     [GOAL_VALUE] = {NULL, alone_value, false, false},

@@ -7,19 +7,19 @@
 #pragma once
 #include "bench/row.h"
 
+/* At least so much: */
 enum goal_kind {
-    GOAL_PEERS,      /* ratio to each peer at least so much; the worst one decides */
-    GOAL_FLOOR,      /* ratio to the floor at least so much */
-    GOAL_CPU_PEERS,  /* server's CPU per byte or operation: ratio to each peer at least so much
-                      */
-    GOAL_CPU_BEYOND, /* the same of the CPU beyond that of the hash: the floor of this row,
-                        or else of row "login_first" */
-    GOAL_CPU_OTHER,  /* CPU of another row of ferryd by this one's: at least so much */
-    GOAL_MEMORY,     /* at most so many bytes */
-    GOAL_MEMORY_PEERS, /* a peer's memory by ferryd's: at least so much */
-    GOAL_SLOPE,        /* at most so many bytes a session */
-    GOAL_NOOP_P99,     /* at most so many microseconds */
-    GOAL_VALUE,        /* the row's value at most so much, in its unit */
+    GOAL_PEERS,        /* the ratio to each peer; the worst one decides */
+    GOAL_FLOOR,        /* the ratio to the floor */
+    GOAL_CPU_PEERS,    /* the ratio of the servers' CPU, to each peer */
+    GOAL_CPU_BEYOND,   /* the same beyond a hash: what the floor of row "login_first" took */
+    GOAL_CPU_OTHER,    /* CPU in another row of ferryd by that in this one */
+    GOAL_MEMORY_PEERS, /* a peer's memory by ferryd's */
+    /* At most so much: */
+    GOAL_MEMORY,   /* in bytes */
+    GOAL_SLOPE,    /* in bytes a session */
+    GOAL_NOOP_P99, /* in microseconds */
+    GOAL_VALUE,    /* the row's value, in its unit */
 };
 
 #define GOALS_MAX 64
@@ -48,6 +48,6 @@ double goal_margin(const struct goal_result *);
  * Returns how many. */
 unsigned goals_decide(const struct bench_results *, struct goal_result ret[GOALS_MAX]);
 
-/* What the ratio to this server is to be at least; 0.95, or 0.90 for a floor, if no goal says.
+/* The least that the ratio to this server is to be; 0.95, or 0.90 of a floor, if no goal says.
  */
 double goals_target(const char *row, const struct bench_cell *);
