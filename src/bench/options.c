@@ -383,11 +383,11 @@ void bench_options_print_help(FILE *out)
           "       ferry bench ftp --url ftp://USER:PASSWORD@HOST:PORT [OPTION]...\n"
           "       ferry bench peers\n"
           "\n"
-          "The first form starts ferryd, and each FTP server beside it that is installed,\n"
-          "one after the other with the same files and accounts, and measures them in turn.\n"
-          "It needs root; nothing outside its own folder is changed. The second measures a\n"
-          "server that is running: it writes files named ferry-bench-* to the folder of the\n"
-          "login and removes them. The third tells which servers are installed.\n"
+          "The first form starts ferryd, and beside it each FTP server that is installed,\n"
+          "with the same files and accounts, and measures them in turn. It needs root, and\n"
+          "changes nothing outside its own folder. The second measures a server that is\n"
+          "running: it writes files named ferry-bench-* to the folder of the login and\n"
+          "removes them. The third tells which servers are installed.\n"
           "\n",
           out);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
