@@ -360,7 +360,7 @@ unsigned goals_decide(const struct bench_results *results, struct goal_result re
     for (size_t i = 0; i < ARRAY_LEN(goals); i++) {
         const struct goal *goal = &goals[i];
         struct contest c = {.results = results, .row = bench_results_row(results, goal->row)};
-        if (c.row == NULL || c.row->count == 0)
+        if (c.row == NULL || !bench_row_is_ours(results, c.row))
             continue;
         c.ours = &c.row->cells[0];
         if (crowd_of(&c) < goal->clients_min)

@@ -153,7 +153,7 @@ static void print_comparisons(const struct report *r, const struct bench_results
             "peer", "ratio");
     for (unsigned i = 0; i < results->count; i++) {
         const struct bench_row *row = &results->rows[i];
-        if (row->count == 0)
+        if (!bench_row_is_ours(results, row))
             continue;
         const struct bench_cell *peer = best_peer(row);
         if (peer != NULL)

@@ -97,6 +97,11 @@ void bench_cell_finish(struct bench_cell *cell, enum bench_unit unit,
 
 /* -- looking up -- */
 
+bool bench_row_is_ours(const struct bench_results *results, const struct bench_row *row)
+{
+    return row->count > 0 && strcmp(row->cells[0].target, results->servers[0].name) == 0;
+}
+
 const struct bench_row *bench_results_row(const struct bench_results *results, const char *name)
 {
     for (unsigned i = 0; i < results->count; i++)

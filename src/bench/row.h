@@ -116,6 +116,9 @@ bool bench_cell_has_failed(const struct bench_cell *);
 /* Median and interval of a cell's samples, and its ratios to the first one's, from the samples
  * that stand there. */
 void bench_cell_finish(struct bench_cell *, enum bench_unit, const struct bench_cell *first);
+/* Whether the row's first cell is of the first server: if that takes no part, nobody's ratio is
+ * ferryd's. */
+bool bench_row_is_ours(const struct bench_results *, const struct bench_row *);
 /* NULL: there is none. */
 const struct bench_row *bench_results_row(const struct bench_results *, const char *name);
 const struct bench_cell *bench_row_cell(const struct bench_row *, const char *target);

@@ -9,7 +9,7 @@
 #define MIB UINT64_C(1048576)
 
 static struct bench_row rows[8];
-static struct bench_results results = {.rows = rows};
+static struct bench_results results = {.rows = rows, .servers = {{.name = "ferryd"}}};
 static struct goal_result goals[GOALS_MAX];
 static unsigned goal_count;
 
@@ -107,6 +107,16 @@ static void what_is_not_there_is_left_out_and_never_met(void **state)
     snprintf(peer->error, sizeof(peer->error), "gone");
     assert_int_equal(goals_decide(&results, goals), 0);
     add_row("login_hashed", BENCH_PER_S, 300); /* with nobody in it */
+    assert_int_equal(goals_decide(&results, goals), 0);
+}
+
+static void a_peer_that_stands_first_meets_nothing_for_ferryd(void **state)
+{
+    (void)state;
+    struct bench_row *row = add_row("retr", BENCH_MB_PER_S, 1);
+    add_cell(row, "vsftpd", 1000);
+    add_cell(row, "proftpd", 10);
+    add_cell(row, "floor", 1000);
     assert_int_equal(goals_decide(&results, goals), 0);
 }
 
@@ -289,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup(a_peer_that_undecides_counts_before_a_lower_one_that_is_met,
                                setup),
         cmocka_unit_test_setup(what_is_not_there_is_left_out_and_never_met, setup),
+        cmocka_unit_test_setup(a_peer_that_stands_first_meets_nothing_for_ferryd, setup),
         cmocka_unit_test_setup(a_row_in_which_ferryd_failed_is_missed, setup),
         cmocka_unit_test_setup(named_peers_alone_count_where_a_goal_names_one, setup),
         cmocka_unit_test_setup(a_client_that_is_the_limit_leaves_it_to_the_cpu, setup),

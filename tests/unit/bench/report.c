@@ -346,6 +346,16 @@ static void the_summary_cuts_labels_and_shows_what_failed(void **state)
     assert_fits_80_columns(text);
 }
 
+static void the_summary_has_no_row_without_ferryd(void **state)
+{
+    (void)state;
+    snprintf(results.servers[0].name, BENCH_NAME_MAX, "another");
+    char *text = text_of(&together, SUMMARY, NULL, false);
+    assert_null(strstr(text, "STOR"));
+    assert_null(strstr(text, "Goals"));
+    free(text);
+}
+
 static void an_earlier_run_stands_beneath_each_server_that_it_had(void **state)
 {
     (void)state;
@@ -475,6 +485,7 @@ int main(void)
         cmocka_unit_test_setup(the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals,
                                setup_together),
         cmocka_unit_test_setup(the_summary_cuts_labels_and_shows_what_failed, setup_together),
+        cmocka_unit_test_setup(the_summary_has_no_row_without_ferryd, setup_together),
         cmocka_unit_test_setup(an_earlier_run_stands_beneath_each_server_that_it_had,
                                setup_together),
         cmocka_unit_test_setup(json_holds_all_that_was_measured_and_no_password,
