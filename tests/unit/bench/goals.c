@@ -72,11 +72,11 @@ static void the_best_peer_and_the_floor_are_told_apart(void **state)
     const struct goal_result *g = decided("retr", "at least 0.95 of every peer");
     assert_int_equal(g->verdict, BENCH_MET);
     assert_string_equal(g->peer, "vsftpd");
-    assert_float_equal(g->value, 1000.0 / 1040, 1e-6);
-    assert_float_equal(goal_margin(g), 1000.0 / 1040 / 0.95 - 1, 1e-6);
+    assert_float_equal(g->value, (1000.0 / 1040), 1e-6);
+    assert_float_equal(goal_margin(g), (1000.0 / 1040 / 0.95 - 1), 1e-6);
     g = decided("retr", "at least 0.90 of the floor");
     assert_int_equal(g->verdict, BENCH_MISSED);
-    assert_float_equal(g->value, 1000.0 / 1200, 1e-6);
+    assert_float_equal(g->value, (1000.0 / 1200), 1e-6);
     assert_true(goal_margin(g) < 0);
     assert_null(decided("retr", "less CPU than every peer")); /* nobody's was measured */
     assert_int_equal(goal_count, 2);
@@ -255,7 +255,7 @@ static void cpu_beside_sessions_is_compared_with_cpu_alone(void **state)
     with_cpu(other, add_cell(other, "ferryd", 100), 1);
     const struct goal_result *g = decided("retr_10k", what);
     assert_int_equal(g->verdict, BENCH_MET);
-    assert_float_equal(g->value, 1 / 1.04, 1e-6);
+    assert_float_equal(g->value, (1 / 1.04), 1e-6);
     with_cpu(row, beside, 1.06);
     assert_int_equal(decided("retr_10k", what)->verdict, BENCH_MISSED);
 }

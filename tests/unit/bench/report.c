@@ -22,6 +22,7 @@ static struct bench_options alone = {
 static const struct bench_options together = {
     .kind = BENCH_ALL, .clients = 300, .window = 40, .pairs = 21, .file_bytes = 10 * MIB};
 
+static char settings[] = "ferryd\n--anonymous\n";
 static struct bench_row rows[4];
 static struct bench_results results;
 
@@ -57,9 +58,7 @@ static int setup_rows(bool is_alone)
     results = (struct bench_results){
         .rows = rows,
         .count = 2,
-        .servers = {{.name = "ferryd",
-                     .version = "0.3.0",
-                     .settings = "ferryd\n--anonymous\n"}},
+        .servers = {{.name = "ferryd", .version = "0.3.0", .settings = settings}},
         .server_count = 1,
         .stored_bytes = 5,
         .retrieved_bytes = 6,
@@ -400,7 +399,7 @@ static void json_holds_all_that_was_measured_and_no_password(void **state)
     assert_float_equal(number(report, "stored_bytes"), 5, 0);
     const json_t *servers = json_object_get(report, "servers");
     assert_int_equal(json_array_size(servers), 3);
-    assert_string_equal(json_string_value(at(servers, 0, "settings")), "ferryd\n--anonymous\n");
+    assert_string_equal(json_string_value(at(servers, 0, "settings")), settings);
     assert_string_equal(json_string_value(at(servers, 2, "error")), "not installed");
     const json_t *list = json_object_get(report, "rows");
     assert_int_equal(json_array_size(list), 2);
@@ -416,7 +415,7 @@ static void json_holds_all_that_was_measured_and_no_password(void **state)
                      3);
     assert_float_equal(number(cell, "server_cpu_s_per_gb"), 0.6, 1e-6);
     assert_float_equal(number(json_object_get(cell, "noop"), "p99_ms"), 0.48, 1e-6);
-    assert_float_equal(number(json_object_get(cell, "ratio"), "value"), 1234.5 / 1200, 1e-6);
+    assert_float_equal(number(json_object_get(cell, "ratio"), "value"), (1234.5 / 1200), 1e-6);
     assert_string_equal(json_string_value(json_object_get(cell, "verdict")), "met");
     assert_string_equal(json_string_value(json_object_get(cell, "judged_by")), "ratio");
     assert_null(json_object_get(json_array_get(cells, 0), "verdict"));
