@@ -96,7 +96,7 @@ static void drop_shares(struct job *j)
 static void on_finished(struct worker_message *message)
 {
     struct job *j = LIST_ENTRY(message, struct job, message);
-    j->state = JOB_DELIVERED;
+    j->is_delivered = true;
     if (j->task)
         task_wake(j->task);
 }
@@ -221,7 +221,8 @@ static int submit(struct pool *pool, struct job *j, const struct pool_shares *sh
                   enum job_state state)
 {
     j->worker = worker_current;
-    j->task = task_self();
+    j->task = NULL;
+    j->is_delivered = false;
     j->message.fn = on_finished;
     j->state = state;
     j->shares[0] = shares ? pool_share_ref(shares->session) : NULL;
@@ -257,32 +258,60 @@ static bool detach(struct pool *pool, struct job *j)
         drop_shares(j);
         j->free(j);
     }
-    return was == JOB_FINISHED || was == JOB_DELIVERED;
+    return was == JOB_FINISHED;
 }
 
-int job_run(struct pool *pool, struct job *j, const struct pool_shares *shares, usec_t deadline)
+static PARKS void await_delivery(struct job *j)
 {
-    if (task_is_cancelled()) {
-        j->free(j);
-        return -ECANCELED;
-    }
+    j->task = task_self();
+    while (!j->is_delivered)
+        task_park_deaf("job");
+}
+
+int job_start(struct pool *pool, struct job *j, const struct pool_shares *shares)
+{
     if (pool->thread_count == 0) { /* the deterministic runtime */
         no_park_begin();
         j->run(j);
         no_park_end();
+        j->is_delivered = true;
         return 0;
     }
-    int r = submit(pool, j, shares, JOB_QUEUED);
+    return submit(pool, j, shares, JOB_QUEUED);
+}
+
+void job_abandon(struct pool *pool, struct job *j)
+{
+    if (!j->is_delivered && !detach(pool, j))
+        return;
+    await_delivery(j);
+    j->free(j);
+}
+
+int job_wait(struct pool *pool, struct job *j, usec_t deadline)
+{
+    if (task_is_cancelled()) {
+        job_abandon(pool, j);
+        return -ECANCELED;
+    }
+    if (j->is_delivered)
+        return 0;
+    j->task = task_self();
+    int r = task_park("job", deadline);
+    if (r < 0 && !detach(pool, j))
+        return r;
+    await_delivery(j);
+    return 0;
+}
+
+int job_run(struct pool *pool, struct job *j, const struct pool_shares *shares, usec_t deadline)
+{
+    int r = task_is_cancelled() ? -ECANCELED : job_start(pool, j, shares);
     if (r < 0) {
         j->free(j);
         return r;
     }
-    r = task_park("job", deadline);
-    if (r < 0 && !detach(pool, j))
-        return r;
-    while (j->state != JOB_DELIVERED)
-        task_park_deaf("job");
-    return 0;
+    return job_wait(pool, j, deadline);
 }
 
 int job_post(struct pool *pool, struct job *j, const struct pool_shares *shares)

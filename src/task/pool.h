@@ -22,14 +22,15 @@
 struct pool;
 struct pool_share;
 
-enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_FINISHED, JOB_DELIVERED, JOB_DETACHED };
+enum job_state { JOB_QUEUED, JOB_RUNNING, JOB_FINISHED, JOB_DETACHED };
 
 struct job {
     void (*run)(struct job *);  /* on a pool thread; must not use tasks or worker objects */
     void (*free)(struct job *); /* releases all it owns, then itself; any thread */
 
     /* the pool's own */
-    enum job_state state;
+    enum job_state state; /* under the pool's lock */
+    bool is_delivered;    /* the worker knows that it has run */
     struct list node;
     struct worker_message message;
     struct worker *worker;
@@ -61,6 +62,15 @@ unsigned pool_threads(const struct pool *);
  * In the deterministic runtime the job runs inline. shares may be NULL. */
 PARKS MUST_CHECK int job_run(struct pool *, struct job *, const struct pool_shares *,
                              usec_t deadline);
+
+/* The same in steps, for a task that has something to do while the job runs. job_start() hands
+ * it over (-EBUSY: queue full, it is still the caller's). Then follows job_wait(), with the
+ * results of job_run(), or job_abandon(), which frees the job, now or when its call returns; by
+ * a task of the same worker. job_wait() tells of a cancel even if the job has run: who goes
+ * from job to job hears of it. */
+MUST_CHECK int job_start(struct pool *, struct job *, const struct pool_shares *);
+PARKS MUST_CHECK int job_wait(struct pool *, struct job *, usec_t deadline);
+PARKS void job_abandon(struct pool *, struct job *);
 
 /* For clean-up that nobody waits for, from any thread: the job runs when its shares allow and
  * is freed. -EBUSY (queue full): it is still the caller's. */

@@ -1,6 +1,7 @@
 #include "task/pool.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ struct blocked_job {
     int result;
 };
 
-static _Atomic int freed, running, running_most;
+static _Atomic int freed, running, running_most, ran;
 
 static void blocked_run(struct job *job)
 {
@@ -26,6 +27,7 @@ static void blocked_run(struct job *job)
     char c;
     j->result = (int)read(j->gate, &c, 1);
     atomic_fetch_sub(&running, 1);
+    atomic_fetch_add(&ran, 1);
 }
 
 static void blocked_free(struct job *job)
@@ -77,7 +79,7 @@ static void wait_until(_Atomic int *value, int wanted)
 
 static void reset(void)
 {
-    freed = running = running_most = done = canceled = 0;
+    freed = running = running_most = ran = done = canceled = 0;
 }
 
 static void main_detach(void *arg)
@@ -196,6 +198,81 @@ static void a_full_queue_refuses_and_a_deadline_detaches(void **state)
     assert_null(pool_free(pool));
 }
 
+/* -- in steps -- */
+
+static struct pool *files_pool(void)
+{
+    return runtime_files_pool(runtime_self());
+}
+
+static void main_steps(void *arg)
+{
+    (void)arg;
+    struct blocked_job *j = blocked_new(gate[0]);
+    TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0);
+    wait_until(&running, 1); /* the task goes on meanwhile */
+    open_gate(1);
+    TASK_ASSERT(job_wait(files_pool(), &j->job, USEC_NEVER) == 0 && j->result == 1);
+    TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0); /* and once more */
+    open_gate(1);
+    wait_until(&running, 0);
+    TASK_ASSERT(task_sleep_until(clock_after(USEC_PER_MS)) == 0);
+    TASK_ASSERT(job_wait(files_pool(), &j->job, USEC_NEVER) == 0 && freed == 0);
+    TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0);
+    TASK_ASSERT(job_wait(files_pool(), &j->job, clock_after(USEC_PER_MS)) == -ETIMEDOUT);
+    open_gate(1);
+    wait_until(&freed, 1);
+}
+
+static void a_started_job_is_waited_for_later(void **state)
+{
+    (void)state;
+    reset();
+    assert_int_equal(pipe(gate), 0);
+    run_threaded(1, main_steps, NULL);
+}
+
+#define ABANDONED 100
+
+static void main_abandon(void *arg)
+{
+    (void)arg;
+    struct blocked_job *j = blocked_new(gate[0]);
+    TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0);
+    wait_until(&running, 1);
+    job_abandon(files_pool(), &j->job);
+    TASK_ASSERT(freed == 0); /* it is in its call */
+    open_gate(1);
+    wait_until(&freed, 1);
+
+    /* it has run, and the word of it may be on the way to a worker that does not turn */
+    for (int i = 1; i <= ABANDONED; i++) {
+        j = blocked_new(gate[0]);
+        open_gate(1);
+        TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0);
+        while (atomic_load(&ran) != 1 + i)
+            (void)sched_yield();
+        job_abandon(files_pool(), &j->job);
+        wait_until(&freed, 1 + i);
+    }
+
+    j = blocked_new(gate[0]);
+    open_gate(1);
+    TASK_ASSERT(job_start(files_pool(), &j->job, NULL) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(5 * USEC_PER_MS)) == 0);
+    task_cancel(task_self());
+    TASK_ASSERT(job_wait(files_pool(), &j->job, USEC_NEVER) == -ECANCELED);
+}
+
+static void an_abandoned_job_is_freed_whatever_it_does(void **state)
+{
+    (void)state;
+    reset();
+    assert_int_equal(pipe(gate), 0);
+    run_threaded(1, main_abandon, NULL);
+    assert_int_equal(freed, ABANDONED + 2);
+}
+
 /* -- many workers -- */
 
 struct hello {
@@ -241,6 +318,8 @@ int main(void)
         cmocka_unit_test(a_cancelled_job_frees_the_task_at_once_and_its_memory_later),
         cmocka_unit_test(one_owners_crowd_does_not_block_another),
         cmocka_unit_test(a_full_queue_refuses_and_a_deadline_detaches),
+        cmocka_unit_test(a_started_job_is_waited_for_later),
+        cmocka_unit_test(an_abandoned_job_is_freed_whatever_it_does),
         cmocka_unit_test(every_message_reaches_its_worker_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
