@@ -9,36 +9,45 @@
 
 /* What one getdents64() may return: a batch, and its names stay where the kernel put them. The
  * links of a batch may lead to longer names: a batch that has read many of them ends early. */
-#define RAW_BYTES     (32 * 1024)
+#define RAW_BYTES     (64 * 1024)
 #define RECORD_MIN    24 /* a name of one byte */
 #define RECORD_MAX    (offsetof(struct dirent64, d_name) + NAME_LEN_MAX + 8)
 #define BATCH_MAX     (RAW_BYTES / RECORD_MIN)
 #define TARGETS_BYTES (64 * 1024)
 
-/* An open directory is an operation that runs once per batch and keeps its state between. It
- * never holds more than one batch: under 300 KB, whatever the directory's size. */
-struct list_op {
-    struct op op;
-    int fd;
-    bool names_only;
-    bool at_end; /* of the directory; of the listing when raw is used up too */
-    char *raw;
+struct batch {
+    char *raw; /* NULL: not needed yet; as entries */
     size_t raw_at, raw_len;
     struct ventry *entries;
     struct buf targets; /* each with its NUL, in the order of the links among the entries */
 };
 
+/* An open directory is an operation that runs once per batch and keeps its state between. While
+ * one batch is in use, a job fills the other. Both together are under 700 KB, whatever the
+ * directory's size; a small directory needs but one. */
+struct list_op {
+    struct op op;
+    int fd;
+    bool names_only;
+    bool at_end;     /* of the directory; of the listing when raw is used up too */
+    unsigned filled; /* which batch the last job filled */
+    struct batch batches[2];
+};
+
 struct vdir {
     struct list_op *listing; /* NULL after a failure */
+    bool has_job;            /* one is on its way */
 };
 
 static void drop_listing(struct op *op)
 {
     struct list_op *o = (struct list_op *)op;
     sys_close(o->fd);
-    mem_free(o->raw);
-    mem_free(o->entries);
-    buf_done(&o->targets);
+    for (unsigned i = 0; i < ARRAY_LEN(o->batches); i++) {
+        mem_free(o->batches[i].raw);
+        mem_free(o->batches[i].entries);
+        buf_done(&o->batches[i].targets);
+    }
 }
 
 static int act_open(struct op *op)
@@ -57,13 +66,6 @@ static struct list_op *listing_new(struct vfs *v, const struct vpath *path, bool
     o->fd = -1;
     o->names_only = names_only;
     o->op.drop = drop_listing;
-    buf_init(&o->targets, TARGETS_BYTES + NAME_LEN_MAX + 1);
-    o->raw = mem_raw(RAW_BYTES);
-    o->entries = mem_raw(sizeof(*o->entries) * BATCH_MAX);
-    if (!o->raw || !o->entries) {
-        op_free(&o->op);
-        return NULL;
-    }
     return o;
 }
 
@@ -96,15 +98,13 @@ int vfs_dir_open_names(struct vfs *v, const struct vpath *path, struct vdir **re
     return open_listing(v, path, true, ret);
 }
 
-static bool listing_is_done(const struct list_op *o)
-{
-    return o->at_end && o->raw_at == o->raw_len;
-}
-
+/* All that is hidden begins with a dot; hardly anything else does. */
 static bool is_shown(struct bytes name)
 {
-    return !bytes_equal(name, BYTES_LIT(".")) && !bytes_equal(name, BYTES_LIT("..")) &&
-           name.len <= NAME_LEN_MAX && !vfs_name_is_reserved(name);
+    if (name.data[0] == '.' &&
+        (name.len == 1 || bytes_equal(name, BYTES_LIT("..")) || vfs_name_is_reserved(name)))
+        return false;
+    return name.len <= NAME_LEN_MAX;
 }
 
 /* What the directory itself says, for a name whose facts cannot be had (a dead mount, a
@@ -119,109 +119,165 @@ static bool is_of_one_name(int error)
     return error == -EACCES || error == -ENOTCONN || error == -ESTALE || error == -EHOSTDOWN;
 }
 
-static int add_target(struct list_op *o, const char *name)
+static int add_target(struct buf *targets, int fd, const char *name)
 {
-    int r = buf_reserve(&o->targets, NAME_LEN_MAX + 1);
+    int r = buf_reserve(targets, NAME_LEN_MAX + 1);
     if (r < 0)
         return r;
-    char *target = (char *)o->targets.data + o->targets.len;
-    ssize_t n = leaf_readlink(o->fd, name, target, NAME_LEN_MAX);
+    char *target = (char *)targets->data + targets->len;
+    ssize_t n = leaf_readlink(fd, name, target, NAME_LEN_MAX);
     size_t len = n > 0 ? (size_t)n : 0;
     target[len] = '\0';
-    buf_added(&o->targets, len + 1);
+    buf_added(targets, len + 1);
     return 0;
 }
 
-/* What is known without asking is enough where names are listed: stat(2) is most of the time
- * that a listing takes. */
-static int stat_entry(const struct list_op *o, const struct dirent64 *e, struct stat *ret)
+static int add_facts(const struct list_op *o, struct batch *b, const struct dirent64 *e,
+                     struct vstat *ret)
 {
-    int r = 0;
-    bool is_known = o->names_only && e->d_type != DT_UNKNOWN;
-    if (!is_known)
-        r = leaf_stat(o->fd, e->d_name, ret);
-    if (is_known || is_of_one_name(r)) {
-        stat_from_type(e, ret);
-        return 0;
+    struct stat st;
+    int r = leaf_stat(o->fd, e->d_name, &st);
+    if (is_of_one_name(r)) {
+        stat_from_type(e, &st);
+        r = 0;
     }
+    if (r == 0 && S_ISLNK(st.st_mode) && !o->names_only)
+        r = add_target(&b->targets, o->fd, e->d_name);
+    if (r == 0)
+        vstat_from(&st, ret);
     return r;
 }
 
 /* 1: added as the next entry; 0: the name is gone. */
-static int add_entry(struct list_op *o, struct ventry *entry, const struct dirent64 *e,
-                     size_t len)
+static int add_entry(const struct list_op *o, struct batch *b, unsigned at,
+                     const struct dirent64 *e, size_t len)
 {
-    struct stat st;
-    int r = stat_entry(o, e, &st);
-    if (r == 0 && S_ISLNK(st.st_mode) && !o->names_only)
-        r = add_target(o, e->d_name);
+    struct ventry *entry = &b->entries[at];
+    int r = 0;
+    if (o->names_only && e->d_type != DT_UNKNOWN) /* stat(2) is most of a listing's time */
+        entry->stat = (struct vstat){.kind = vstat_kind_of((mode_t)DTTOIF(e->d_type))};
+    else
+        r = add_facts(o, b, e, &entry->stat);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     entry->name = e->d_name;
     entry->name_len = len;
     entry->link_target = NULL;
-    vstat_from(&st, &entry->stat);
     return 1;
 }
 
 /* The targets move as their buffer grows, so this comes last. */
-static void set_targets(struct list_op *o, unsigned count)
+static void set_targets(struct batch *b, unsigned count)
 {
-    const char *target = (const char *)o->targets.data;
-    for (unsigned i = 0; i < count && !o->names_only; i++) {
-        if (o->entries[i].stat.kind != VSTAT_LINK)
+    const char *target = (const char *)b->targets.data;
+    for (unsigned i = 0; i < count && b->targets.len > 0; i++) {
+        if (b->entries[i].stat.kind != VSTAT_LINK)
             continue;
-        o->entries[i].link_target = target;
+        b->entries[i].link_target = target;
         target += strlen(target) + 1;
     }
 }
 
 /* Entries from what was read; 0 if there are none to show. */
-static int take_batch(struct list_op *o)
+static int take_entries(const struct list_op *o, struct batch *b)
 {
     unsigned count = 0;
-    buf_clear(&o->targets);
-    while (o->raw_at < o->raw_len && count < BATCH_MAX && o->targets.len < TARGETS_BYTES) {
-        const struct dirent64 *e = (const void *)(o->raw + o->raw_at);
-        o->raw_at += e->d_reclen;
+    buf_clear(&b->targets);
+    while (b->raw_at < b->raw_len && count < BATCH_MAX && b->targets.len < TARGETS_BYTES) {
+        const struct dirent64 *e = (const void *)(b->raw + b->raw_at);
+        b->raw_at += e->d_reclen;
         struct bytes name = bytes_str(e->d_name);
         if (!is_shown(name))
             continue;
-        int r = add_entry(o, &o->entries[count], e, name.len);
+        int r = add_entry(o, b, count, e, name.len);
         if (r < 0)
             return r;
         count += (unsigned)r;
     }
-    set_targets(o, count);
+    set_targets(b, count);
     return (int)count;
 }
 
 /* As much as there is room for, or to the end: whoever lists a small directory need not come
  * again to hear of it. */
-static int read_raw(struct list_op *o)
+static int read_raw(struct list_op *o, struct batch *b)
 {
-    o->raw_at = o->raw_len = 0;
-    while (!o->at_end && o->raw_len + RECORD_MAX <= RAW_BYTES) {
-        ssize_t n = sys_getdents64(o->fd, o->raw + o->raw_len, RAW_BYTES - o->raw_len);
+    while (!o->at_end && b->raw_len + RECORD_MAX <= RAW_BYTES) {
+        ssize_t n = sys_getdents64(o->fd, b->raw + b->raw_len, RAW_BYTES - b->raw_len);
         if (n < 0) /* no room for the next name, or it fails again when it is asked next */
-            return o->raw_len > 0 ? 0 : (int)n;
+            return b->raw_len > 0 ? 0 : (int)n;
         o->at_end = n == 0;
-        o->raw_len += (size_t)n;
+        b->raw_len += (size_t)n;
     }
     return 0;
+}
+
+static bool is_done(const struct list_op *o)
+{
+    const struct batch *b = &o->batches[o->filled];
+    return o->at_end && b->raw_at == b->raw_len;
+}
+
+/* The names that a batch left over are read from the next one: those it has are still in use.
+ */
+static struct batch *turn(struct list_op *o)
+{
+    const struct batch *last = &o->batches[o->filled];
+    o->filled = !o->filled;
+    struct batch *b = &o->batches[o->filled];
+    b->raw_at = 0;
+    b->raw_len = last->raw_len - last->raw_at;
+    if (b->raw_len > 0)
+        memcpy(b->raw, last->raw + last->raw_at, b->raw_len);
+    return b;
 }
 
 static int act_next(struct op *op)
 {
     struct list_op *o = (struct list_op *)op;
-    int r = 0;
-    while (r == 0 && !listing_is_done(o)) {
-        if (o->raw_at == o->raw_len)
-            r = read_raw(o);
+    struct batch *b = turn(o);
+    int r;
+    do {
+        r = read_raw(o, b);
         if (r == 0)
-            r = take_batch(o);
-    }
+            r = take_entries(o, b);
+        if (b->raw_at == b->raw_len)
+            b->raw_at = b->raw_len = 0;
+    } while (r == 0 && !is_done(o));
     return r;
+}
+
+/* -- by the task -- */
+
+static int need_memory(struct batch *b)
+{
+    if (!b->raw) {
+        buf_init(&b->targets, TARGETS_BYTES + NAME_LEN_MAX + 1);
+        b->raw = mem_raw(RAW_BYTES);
+    }
+    if (!b->entries)
+        b->entries = mem_raw(sizeof(*b->entries) * BATCH_MAX);
+    return b->raw && b->entries ? 0 : -ENOMEM;
+}
+
+static int start_next(struct vdir *d)
+{
+    struct list_op *o = d->listing;
+    int r = need_memory(&o->batches[!o->filled]);
+    o->op.act = act_next;
+    if (r == 0)
+        r = op_start(&o->op);
+    d->has_job = r == 0;
+    return r;
+}
+
+static PARKS void drop(struct vdir *d)
+{
+    if (d->listing && d->has_job)
+        op_abandon(&d->listing->op);
+    else if (d->listing)
+        op_free(&d->listing->op);
+    d->listing = NULL;
 }
 
 int vdir_next(struct vdir *d, const struct ventry **ret_entries)
@@ -229,23 +285,29 @@ int vdir_next(struct vdir *d, const struct ventry **ret_entries)
     struct list_op *o = d->listing;
     if (!o)
         return -ECANCELED;
-    if (listing_is_done(o))
+    if (!d->has_job && is_done(o))
         return 0;
-    o->op.act = act_next;
-    int r = op_run(&o->op);
+    int r = d->has_job ? 0 : start_next(d);
+    if (r < 0) {
+        drop(d);
+        return r;
+    }
+    d->has_job = false;
+    r = op_wait(&o->op);
     if (r < 0)
         d->listing = NULL;
-    else
-        *ret_entries = o->entries;
+    if (r <= 0)
+        return r;
+    *ret_entries = o->batches[o->filled].entries;
+    if (!is_done(o))
+        (void)start_next(d); /* ahead of its time: if it fails, the next call tries again */
     return r;
 }
 
 struct vdir *vdir_close(struct vdir *d)
 {
-    if (!d)
-        return NULL;
-    if (d->listing)
-        op_free(&d->listing->op);
+    if (d)
+        drop(d);
     mem_free(d);
     return NULL;
 }

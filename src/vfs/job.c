@@ -57,15 +57,34 @@ void op_free(struct op *o)
     o->job.free(&o->job);
 }
 
-int op_run(struct op *o)
+static int result_of(struct op *o)
 {
-    int r = job_run(o->pool, &o->job, &o->shares, USEC_NEVER);
-    if (r < 0)
-        return r;
-    r = o->result;
+    int r = o->result;
     if (r < 0)
         op_free(o);
     return r;
+}
+
+int op_run(struct op *o)
+{
+    int r = job_run(o->pool, &o->job, &o->shares, USEC_NEVER);
+    return r < 0 ? r : result_of(o);
+}
+
+int op_start(struct op *o)
+{
+    return job_start(o->pool, &o->job, &o->shares);
+}
+
+int op_wait(struct op *o)
+{
+    int r = job_wait(o->pool, &o->job, USEC_NEVER);
+    return r < 0 ? r : result_of(o);
+}
+
+void op_abandon(struct op *o)
+{
+    job_abandon(o->pool, &o->job);
 }
 
 int op_finish(struct op *o)

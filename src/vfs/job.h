@@ -67,7 +67,12 @@ void op_free(struct op *);    /* by its job's free */
 void op_release(struct op *); /* what that is, unless an operation has its own */
 /* Runs it: what act returned, or a failure of job_run(). Negative: the operation is freed. */
 PARKS MUST_CHECK int op_run(struct op *);
+/* The same in steps, see job_start(). If op_start() fails, the operation is the caller's. */
+MUST_CHECK int op_start(struct op *);
+PARKS MUST_CHECK int op_wait(struct op *);
+PARKS void op_abandon(struct op *);
 /* For those with nothing to hand out: frees it always; a positive result is 0. */
 PARKS MUST_CHECK int op_finish(struct op *);
 
+enum vstat_kind vstat_kind_of(mode_t);
 void vstat_from(const struct stat *, struct vstat *ret);

@@ -24,17 +24,19 @@ static int64_t to_us(const struct timespec *t)
     return seconds * (int64_t)USEC_PER_S + t->tv_nsec / 1000;
 }
 
+enum vstat_kind vstat_kind_of(mode_t mode)
+{
+    if (S_ISREG(mode))
+        return VSTAT_FILE;
+    if (S_ISDIR(mode))
+        return VSTAT_DIRECTORY;
+    return S_ISLNK(mode) ? VSTAT_LINK : VSTAT_OTHER;
+}
+
 void vstat_from(const struct stat *st, struct vstat *ret)
 {
-    enum vstat_kind kind = VSTAT_OTHER;
-    if (S_ISREG(st->st_mode))
-        kind = VSTAT_FILE;
-    else if (S_ISDIR(st->st_mode))
-        kind = VSTAT_DIRECTORY;
-    else if (S_ISLNK(st->st_mode))
-        kind = VSTAT_LINK;
     *ret = (struct vstat){
-        .kind = kind,
+        .kind = vstat_kind_of(st->st_mode),
         .mode = st->st_mode & 07777,
         .uid = st->st_uid,
         .gid = st->st_gid,

@@ -87,7 +87,7 @@ PARKS MUST_CHECK int vfs_stat_resumable(struct vfs *, const struct vpath *, stru
 
 /* Opens a directory for listing; entries come in batches of bounded memory, each with its facts
  * (not followed), without "." and "..", without reserved names, in the order of the file
- * system. */
+ * system. While the caller has one batch, the next one is read. */
 struct ventry {
     const char *name; /* raw bytes, terminated; valid until the next batch */
     size_t name_len;
@@ -100,7 +100,7 @@ PARKS MUST_CHECK int vfs_dir_open(struct vfs *, const struct vpath *, struct vdi
 PARKS MUST_CHECK int vfs_dir_open_names(struct vfs *, const struct vpath *, struct vdir **ret);
 PARKS MUST_CHECK int vdir_next(struct vdir *,
                                const struct ventry **ret_entries); /* count, 0: end */
-struct vdir *vdir_close(struct vdir *);
+PARKS struct vdir *vdir_close(struct vdir *);
 
 /* -- reading -- */
 
@@ -117,6 +117,8 @@ void vfile_write_begin(struct vfile *);
 void vfile_write_end(struct vfile *);
 const struct vstat *vfile_stat(const struct vfile *);   /* as it was at the open */
 bool vfile_reads_without_waiting(const struct vfile *); /* RWF_NOWAIT, or tmpfs */
+/* The root's own memory file system: neither a read nor a write of it waits for a disk. */
+bool vfile_is_in_memory(const struct vfile *);
 const struct pool_shares *vfile_shares(const struct vfile *);
 struct pool *vfile_pool(const struct vfile *);
 
