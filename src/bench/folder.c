@@ -105,6 +105,37 @@ void folder_remove(const char *path)
     remove_at(AT_FDCWD, path, 0);
 }
 
+/* -- listing -- */
+
+static int append_names(const uint8_t *raw, ssize_t len, struct buf *ret)
+{
+    int r = 0;
+    for (ssize_t at = 0; r == 0 && at < len;) {
+        const struct dirent64 *e = (const void *)(raw + at);
+        at += e->d_reclen;
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            r = buf_append(ret, e->d_name, strlen(e->d_name) + 1);
+    }
+    return r;
+}
+
+int folder_list(const char *path, struct buf *ret)
+{
+    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return fd;
+    uint8_t *raw = mem_raw(LISTING_BYTES);
+    ssize_t n = raw != NULL ? 0 : -ENOMEM;
+    while (n >= 0 && (n = sys_getdents64(fd, raw, LISTING_BYTES)) > 0) {
+        int r = append_names(raw, n, ret);
+        if (r < 0)
+            n = r;
+    }
+    mem_free(raw);
+    sys_close(fd);
+    return (int)n;
+}
+
 /* -- files -- */
 
 int folder_put(const char *path, mode_t mode, struct bytes text)

@@ -15,6 +15,9 @@ MUST_CHECK int folder_make_all(const char *path, mode_t mode);
  * stays. */
 void folder_remove(const char *path);
 
+/* Appends the names in it, each with its NUL, in no order. */
+MUST_CHECK int folder_list(const char *path, struct buf *ret);
+
 /* A whole new file in place of any other. */
 MUST_CHECK int folder_put(const char *path, mode_t mode, struct bytes);
 /* Appends a file to a buffer, whose cap is its bound: -FERRY_ELIMIT. */

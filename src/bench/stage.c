@@ -20,7 +20,7 @@
 #define NAME_PREFIX    "ferry-bench-"
 #define NAME_CHARS     8
 #define MEMORY_BYTES   (UINT64_C(1) << 30) /* below this a tmpfs is too small for the rows */
-#define LISTING_BYTES  32768
+#define NAMES_BYTES    (1024 * 1024)
 #define STATE_FILE     "stage"
 
 const char *stage_account(unsigned n, char dst[STAGE_NAME_MAX])
@@ -34,16 +34,16 @@ const char *stage_account(unsigned n, char dst[STAGE_NAME_MAX])
 
 /* -- what a killed run left -- */
 
-static int open_path(int dir, const char *name, uint64_t flags)
+static int open_path(const char *path, uint64_t flags)
 {
     struct open_how how = {.flags = flags | O_CLOEXEC | O_NOFOLLOW};
-    return sys_openat2(dir, name, &how);
+    return sys_openat2(AT_FDCWD, path, &how);
 }
 
-static bool is_ours(int dir, const char *name, mode_t type)
+static bool is_ours(const char *path, mode_t type)
 {
     struct stat st;
-    return sys_fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == 0 &&
+    return sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == 0 &&
            (st.st_mode & S_IFMT) == type;
 }
 
@@ -56,14 +56,14 @@ static void remove_disk(const char *base)
 }
 
 /* Its owner holds the lock for as long as he lives. */
-static void remove_if_left(int dir, const char *parent, const char *name)
+static void remove_if_left(const char *parent, const char *name)
 {
     char base[STAGE_PATH_MAX], file[STAGE_PATH_MAX + 16];
     int n = snprintf(base, sizeof(base), "%s/%s", parent, name);
-    if (n < 0 || (size_t)n >= sizeof(base) || !is_ours(dir, name, S_IFDIR))
+    if (n < 0 || (size_t)n >= sizeof(base) || !is_ours(base, S_IFDIR))
         return;
     snprintf(file, sizeof(file), "%s/" STATE_FILE, base);
-    int lock = is_ours(AT_FDCWD, file, S_IFREG) ? open_path(AT_FDCWD, file, O_RDONLY) : -ENOENT;
+    int lock = is_ours(file, S_IFREG) ? open_path(file, O_RDONLY) : -ENOENT;
     if (lock < 0)
         return;
     if (sys_flock(lock, LOCK_EX | LOCK_NB) == 0) {
@@ -75,19 +75,18 @@ static void remove_if_left(int dir, const char *parent, const char *name)
 
 static void remove_left(const char *parent)
 {
-    int dir = open_path(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY);
-    uint8_t *raw = mem_raw(LISTING_BYTES);
-    ssize_t n;
-    while (dir >= 0 && raw != NULL && (n = sys_getdents64(dir, raw, LISTING_BYTES)) > 0) {
-        for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *e = (const void *)(raw + at);
-            at += e->d_reclen;
-            if (strncmp(e->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0)
-                remove_if_left(dir, parent, e->d_name);
+    struct buf names;
+    buf_init(&names, NAMES_BYTES);
+    size_t len;
+    if (folder_list(parent, &names) == 0) {
+        for (size_t at = 0; at < names.len; at += len + 1) {
+            const char *name = (const char *)names.data + at;
+            len = strlen(name);
+            if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0)
+                remove_if_left(parent, name);
         }
     }
-    mem_free(raw);
-    sys_close(dir);
+    buf_done(&names);
 }
 
 /* -- making it -- */
@@ -97,7 +96,7 @@ static const char *choose_parent(bool *ret_is_memory)
 {
     static const char *const parents[] = {"/dev/shm", "/tmp"};
     for (unsigned i = 0; i < ARRAY_LEN(parents); i++) {
-        int fd = open_path(AT_FDCWD, parents[i], O_RDONLY | O_DIRECTORY);
+        int fd = open_path(parents[i], O_RDONLY | O_DIRECTORY);
         long type = 0;
         uint64_t room = 0;
         bool fits = fd >= 0 && sys_fstatfs_type(fd, &type) == 0 && type == TMPFS_MAGIC &&
@@ -124,7 +123,7 @@ static int take_lock(struct stage *s)
     snprintf(path, sizeof(path), "%s/" STATE_FILE, s->base);
     int r = folder_put(path, 0600, BYTES_NONE);
     if (r == 0)
-        r = s->lock = open_path(AT_FDCWD, path, O_RDONLY);
+        r = s->lock = open_path(path, O_RDONLY);
     return r < 0 ? r : sys_flock(s->lock, LOCK_EX | LOCK_NB);
 }
 

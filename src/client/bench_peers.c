@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "bench/peer.h"
 #include "bench/peer_inside.h"
+#include "bench/peer_install.h"
 #include "client/command.h"
 #include "task/runtime.h"
 #include "task/sys.h"
@@ -52,6 +53,24 @@ static int list(void)
             printf("%-10s not installed: ferry bench peers --install\n", recipe->name);
     }
     return EXIT_OK;
+}
+
+static int install(void)
+{
+    int code = EXIT_OK;
+    for (size_t i = 0; i < recipe_count; i++) {
+        const struct recipe *recipe = &recipes[i];
+        struct peer_place place;
+        peer_find(recipe, &place);
+        if (recipe->package == NULL || place.is_installed)
+            continue;
+        printf("%s\n", recipe->name);
+        char error[PEER_INSTALL_ERROR_MAX];
+        if (peer_install(recipe, stdout, error) < 0)
+            code = complain(recipe->name, error);
+    }
+    int listed = list();
+    return code != EXIT_OK ? code : listed;
 }
 
 /* -- one of them -- */
@@ -162,7 +181,7 @@ int command_bench_peers(int argc, char **argv)
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    return what != NULL ? run(what, disk) : list();
+    return what != NULL ? run(what, disk) : installs ? install() : list();
 }
 
 /* -- the child -- */

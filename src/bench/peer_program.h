@@ -1,0 +1,12 @@
+/* Runs a program of the system to its end: no shell, what it says in memory, a deadline.
+ * Blocking. */
+#pragma once
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/clock.h"
+
+/* Standard output and error are appended to `output`; beyond its cap they are thrown away.
+ * argv[0] is a path; argv ends with NULL. 0: it ended with 0; -ECANCELED: with anything else;
+ * -ETIMEDOUT: it was killed, with all that it started; -ENOENT: there is no such program. */
+MUST_CHECK int peer_program_run(const char *const argv[], const char *folder, usec_t timeout_us,
+                                struct buf *output);
