@@ -3,7 +3,7 @@
 set(FERRY_LIBS_crypto crypto)
 set(FERRY_LIBS_auth crypt)
 set(FERRY_LIBS_server seccomp confuse jansson)
-set(FERRY_LIBS_bench jansson)
+set(FERRY_LIBS_bench jansson m)
 set(FERRY_LIBS_client jansson)
 
 function(layer_target name ret)

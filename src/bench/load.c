@@ -1,6 +1,7 @@
 #include "bench/load.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -9,136 +10,125 @@
 #include "task/sys.h"
 
 #define BLOCK_BYTES (1024 * 1024)
-#define FILE_BYTES_MAX                                                                         \
-    (64 * 1024 * 1024)             /* larger sources are a block sent again and again          \
-                                    */
-#define CLOSED_US (5 * USEC_PER_S) /* to remove files, whatever the timeout */
+#define CLOSED_US   (5 * USEC_PER_S) /* to remove files, whatever the timeout */
 
 /* -- life time -- */
 
-/* A file in memory is sent by sendfile, which costs this side less than a copy. */
-static int make_file(struct load *l, uint64_t len)
+static int fill_file(struct load_source *s, uint64_t len)
 {
-    l->file = sys_memfd("ferry-bench");
-    if (l->file < 0)
-        return l->file;
-    for (uint64_t off = 0; off < len;) {
-        uint64_t rest = len - off;
-        ssize_t n = sys_write(l->file, l->block, rest < BLOCK_BYTES ? rest : BLOCK_BYTES);
+    while (s->file_len < len) {
+        uint64_t rest = len - s->file_len;
+        ssize_t n = sys_write(s->file, s->block, rest < BLOCK_BYTES ? rest : BLOCK_BYTES);
         if (n < 0)
             return (int)n;
-        off += (uint64_t)n;
+        if (n == 0)
+            return -ENOSPC;
+        s->file_len += (uint64_t)n;
+        if (s->file_len < len && n < BLOCK_BYTES)
+            return -ENOSPC; /* the blocks would not line up */
     }
     return 0;
 }
 
-int load_init(struct load *l, const struct bench_options *o, const struct addr *server)
+int load_source_init(struct load_source *s, uint64_t len)
 {
-    *l = (struct load){.options = o, .server = *server, .file = -1};
-    l->settings = (struct ftp_client_settings){
-        .connect_us = o->timeout_us,
-        .answer_us = o->timeout_us,
-        .stall_us = o->timeout_us,
-    };
-    ftp_client_init(&l->lone, &l->settings);
-    l->block = mem_raw(BLOCK_BYTES);
-    l->crowd = mem_raw(o->clients * sizeof(*l->crowd));
-    if (l->block == NULL || l->crowd == NULL)
+    *s = (struct load_source){.file = -1};
+    s->block = mem_raw(BLOCK_BYTES);
+    if (s->block == NULL)
         return -ENOMEM;
-    for (unsigned i = 0; i < o->clients; i++)
-        ftp_client_init(&l->crowd[i], &l->settings);
-    memset(l->block, 'x', BLOCK_BYTES);
-    char tag[9];
-    int r = crypto_random_base32(tag, sizeof(tag) - 1);
+    int r = crypto_random(s->block, BLOCK_BYTES);
     if (r < 0)
         return r;
-    snprintf(l->stem, sizeof(l->stem), "ferry-bench-%s", tag);
-    if (o->file_bytes <= FILE_BYTES_MAX)
-        r = make_file(l, o->file_bytes);
-    l->source = (struct ftp_source){
-        .fd = l->file, .block = bytes_of(l->block, BLOCK_BYTES), .len = o->file_bytes};
-    return r;
+    s->file = sys_memfd("ferry-bench");
+    if (s->file < 0)
+        return s->file;
+    return fill_file(s, len < LOAD_FILE_MAX ? len : LOAD_FILE_MAX);
 }
 
-void load_done(struct load *l)
+void load_source_done(struct load_source *s)
 {
-    sys_fd_close(&l->file);
-    mem_free(l->block);
-    mem_free(l->crowd);
-    l->block = NULL;
-    l->crowd = NULL;
+    sys_fd_close(&s->file);
+    mem_free(s->block);
+    s->block = NULL;
+}
+
+int load_init(struct load *l, const struct load_settings *settings)
+{
+    *l = (struct load){.settings = settings};
+    ftp_client_init(&l->lone, &settings->client);
+    char tag[9];
+    int r = crypto_random_base32(tag, sizeof(tag) - 1);
+    if (r == 0)
+        snprintf(l->stem, sizeof(l->stem), "ferry-bench-%s", tag);
+    return r;
 }
 
 void load_close(struct load *l)
 {
     ftp_client_close(&l->lone);
-    for (unsigned i = 0; i < l->options->clients; i++)
+    for (unsigned i = 0; i < l->crowd_count; i++)
         ftp_client_close(&l->crowd[i]);
+    mem_free(l->crowd);
+    l->crowd = NULL;
+    l->crowd_count = 0;
 }
 
-/* -- sessions and files -- */
+/* -- sessions -- */
 
-int load_login(struct load *l, struct ftp_client *c)
+/* 127.1.0.1 and on: an address takes part in few connections before its turn comes again. */
+static void choose_source(struct load *l, struct addr *ret)
 {
-    int r = ftp_client_connect(c, &l->server, NULL);
+    unsigned n = l->logins++ % (250 * 250 * 100);
+    uint32_t host = UINT32_C(127) << 24 | (1 + n / (250 * 250)) << 16 | (n / 250 % 250) << 8 |
+                    (1 + n % 250);
+    *ret = (struct addr){.len = sizeof(ret->u.v4)};
+    ret->u.v4.sin_family = AF_INET;
+    ret->u.v4.sin_addr.s_addr = htonl(host);
+}
+
+int load_login(struct load *l, struct ftp_client *c, const char *user)
+{
+    const struct load_settings *s = l->settings;
+    struct addr from;
+    bool is_local = addr_family(&s->server) == AF_INET && addr_is_loopback(&s->server);
+    if (is_local)
+        choose_source(l, &from);
+    int r = ftp_client_connect(c, &s->server, is_local ? &from : NULL);
     if (r == 0)
-        r = ftp_client_login(c, bytes_str(l->options->server.user),
-                             bytes_str(l->options->server.password));
+        r = ftp_client_login(c, bytes_str(user != NULL ? user : s->user),
+                             bytes_str(s->password));
     return r;
 }
 
-static const char *crowd_name(const struct load *l, unsigned index, char dst[LOAD_NAME_MAX])
+int load_open_lone(struct load *l)
 {
-    snprintf(dst, LOAD_NAME_MAX, "%s-%u", l->stem, index);
-    return dst;
-}
-
-static int store(struct load *l, struct ftp_client *c, const char *name)
-{
-    uint64_t bytes;
-    int r = ftp_client_stor(c, bytes_str(name), &l->source, &bytes);
-    if (r == 0)
-        l->stored_bytes += bytes;
-    return r;
-}
-
-int load_store(struct load *l)
-{
-    l->has_stored = true;
-    return store(l, &l->lone, l->stem);
-}
-
-int load_remove_lone(struct load *l)
-{
-    if (!l->has_stored)
+    if (ftp_client_is_open(&l->lone))
         return 0;
-    int r = ftp_client_dele(&l->lone, bytes_str(l->stem));
-    l->has_stored = r < 0;
-    return r;
+    int r = load_login(l, &l->lone, NULL);
+    return r == 0 ? ftp_client_type(&l->lone, 'I') : r;
 }
 
-int load_store_as(struct load *l, unsigned index)
+int load_reserve(struct load *l, unsigned count)
 {
-    char name[LOAD_NAME_MAX];
-    if (index >= l->crowd_stored)
-        l->crowd_stored = index + 1;
-    return store(l, &l->crowd[index], crowd_name(l, index, name));
-}
-
-int load_retrieve(struct load *l, struct ftp_client *c)
-{
-    uint64_t bytes;
-    int r = ftp_client_retr(c, bytes_str(l->stem), NULL, &bytes);
-    if (r < 0)
-        return r;
-    l->retrieved_bytes += bytes;
-    return bytes == l->options->file_bytes ? 0 : -FERRY_ETRUNCATED;
+    if (count <= l->crowd_count)
+        return 0;
+    struct ftp_client *more = mem_raw(count * sizeof(*more));
+    if (more == NULL)
+        return -ENOMEM;
+    if (l->crowd_count > 0)
+        memcpy(more, l->crowd, l->crowd_count * sizeof(*more));
+    for (unsigned i = l->crowd_count; i < count; i++)
+        ftp_client_init(&more[i], &l->settings->client);
+    mem_free(l->crowd);
+    l->crowd = more;
+    l->crowd_count = count;
+    return 0;
 }
 
 int load_quit(struct load *l, unsigned *ret_failed)
 {
     int r = 0;
-    unsigned count = l->options->clients, at;
+    unsigned count = l->crowd_count, at;
     for (at = 0; at < count && r == 0; at++)
         r = ftp_client_send(&l->crowd[at], "QUIT", BYTES_NONE);
     for (unsigned i = 0; i < count && r == 0; i++) {
@@ -146,7 +136,92 @@ int load_quit(struct load *l, unsigned *ret_failed)
         r = ftp_client_answer(&l->crowd[i], &answer);
         at = i + 1;
     }
-    *ret_failed = at - 1;
+    *ret_failed = at > 0 ? at - 1 : 0;
+    return r;
+}
+
+/* -- files -- */
+
+const char *load_name(const struct load *l, const char *kind, unsigned index,
+                      char dst[LOAD_NAME_MAX])
+{
+    snprintf(dst, LOAD_NAME_MAX, "%s-%s%u", l->stem, kind, index);
+    return dst;
+}
+
+int load_store(struct load *l, struct ftp_client *c, const char *name, uint64_t len)
+{
+    const struct load_source *from = l->settings->source;
+    const struct ftp_source source = {
+        .fd = len <= from->file_len ? from->file : -1,
+        .block = bytes_of(from->block, BLOCK_BYTES),
+        .len = len,
+    };
+    uint64_t bytes;
+    int r = ftp_client_stor(c, bytes_str(name), &source, &bytes);
+    if (r == 0)
+        l->stored_bytes += bytes;
+    return r;
+}
+
+static int retrieve(struct load *l, struct ftp_client *c, const char *name, uint64_t len,
+                    const struct ftp_sink *sink)
+{
+    uint64_t bytes;
+    int r = ftp_client_retr(c, bytes_str(name), sink, &bytes);
+    if (r < 0)
+        return r;
+    l->retrieved_bytes += bytes;
+    return bytes == len ? 0 : -FERRY_ETRUNCATED;
+}
+
+int load_retrieve(struct load *l, struct ftp_client *c, const char *name, uint64_t len)
+{
+    return retrieve(l, c, name, len, NULL);
+}
+
+struct comparison {
+    const uint8_t *block;
+    uint64_t offset;
+};
+
+static int compare(void *arg, struct bytes data)
+{
+    struct comparison *c = arg;
+    while (data.len > 0) {
+        size_t at = (size_t)(c->offset % BLOCK_BYTES), n = BLOCK_BYTES - at;
+        if (n > data.len)
+            n = data.len;
+        if (memcmp(c->block + at, data.data, n) != 0)
+            return -FERRY_EPROTO;
+        c->offset += n;
+        data = bytes_skip(data, n);
+    }
+    return 0;
+}
+
+int load_verify(struct load *l, struct ftp_client *c, const char *name, uint64_t len)
+{
+    struct comparison comparison = {.block = l->settings->source->block};
+    const struct ftp_sink sink = {.take = compare, .arg = &comparison};
+    return retrieve(l, c, name, len, &sink);
+}
+
+static int remove_one(struct ftp_client *c, const char *name)
+{
+    int r = ftp_client_dele(c, bytes_str(name));
+    return r == -FERRY_EREFUSED ? 0 : r; /* it never got there */
+}
+
+int load_remove_crowd_files(struct load *l, struct ftp_client *c)
+{
+    int r = 0;
+    while (l->crowd_stored > 0 && r == 0) {
+        char name[LOAD_NAME_MAX];
+        r = remove_one(c, load_name(l, "", l->crowd_stored - 1, name));
+        if (r == 0)
+            l->crowd_stored--;
+    }
     return r;
 }
 
@@ -155,26 +230,21 @@ int load_remove_files(struct load *l, unsigned *ret_left)
     *ret_left = (l->has_stored ? 1 : 0) + l->crowd_stored;
     if (*ret_left == 0)
         return 0;
-    struct ftp_client_settings settings = {CLOSED_US, CLOSED_US, CLOSED_US};
+    struct ftp_client_settings settings = l->settings->client;
+    settings.connect_us = settings.answer_us = settings.stall_us = CLOSED_US;
     struct ftp_client c;
     ftp_client_init(&c, &settings);
-    int r = load_login(l, &c);
-    for (unsigned i = 0; i < l->crowd_stored && r == 0; i++) {
-        char name[LOAD_NAME_MAX];
-        r = ftp_client_dele(&c, bytes_str(crowd_name(l, i, name)));
-        if (r == -FERRY_EREFUSED) /* it never got there */
-            r = 0;
-        if (r == 0)
-            --*ret_left;
-    }
+    int r = load_login(l, &c, NULL);
+    if (r == 0)
+        r = load_remove_crowd_files(l, &c);
     if (r == 0 && l->has_stored) {
-        r = ftp_client_dele(&c, bytes_str(l->stem));
-        if (r == 0 || r == -FERRY_EREFUSED)
-            --*ret_left;
+        r = remove_one(&c, l->stem);
+        l->has_stored = r < 0;
     }
     if (ftp_client_is_open(&c))
         (void)!ftp_client_quit(&c);
     ftp_client_close(&c);
+    *ret_left = (l->has_stored ? 1 : 0) + l->crowd_stored;
     return *ret_left == 0 ? 0 : r;
 }
 

@@ -15,9 +15,11 @@ static int look(struct meter *m)
     int r = measure_run(m->pool, m->pid, true, &seen);
     if (r < 0 || seen.dirty_result < 0)
         return r;
-    m->has_peak = true;
-    if (seen.dirty_bytes > m->peak_bytes)
-        m->peak_bytes = seen.dirty_bytes;
+    if (!m->has_memory)
+        m->memory_before = seen.dirty_bytes;
+    m->has_memory = true;
+    if (seen.dirty_bytes > m->memory_peak)
+        m->memory_peak = seen.dirty_bytes;
     return 0;
 }
 
@@ -45,56 +47,40 @@ int meter_begin(struct meter *m)
         m->is_probing = true;
         r = probe_start(m->probe);
     }
+    if (r == 0 && m->pid != 0 && m->watches_memory)
+        r = look(m);
     if (r == 0 && m->pid != 0) {
         struct measure before;
         r = measure_run(m->pool, m->pid, false, &before);
         if (r == 0)
-            m->server_cpu_us = before.cpu_us;
+            m->server_cpu_before = before.cpu_us;
     }
     if (r == 0 && m->pid != 0 && m->watches_memory)
         r = scope_start(&m->watch, "watch memory", TASK_NORMAL, watch_main, m, NULL);
-    m->own_cpu_us = sys_own_cpu_us();
+    m->own_cpu_before = sys_own_cpu_us();
     m->began_at = clock_now();
     return r;
 }
 
-void meter_pause(struct meter *m)
-{
-    m->paused_at = clock_now();
-    m->paused_cpu_us = sys_own_cpu_us();
-}
-
-void meter_resume(struct meter *m)
-{
-    m->began_at += clock_now() - m->paused_at;
-    m->own_cpu_us += sys_own_cpu_us() - m->paused_cpu_us;
-}
-
-static int end_server(struct meter *m, struct bench_row *row)
+static int end_server(struct meter *m)
 {
     struct measure after;
     int r = measure_run(m->pool, m->pid, false, &after);
     if (r < 0)
         return r;
-    row->has_server_cpu = true;
     /* Less than before: a process ended whose time nobody has kept. */
-    row->server_cpu_us = after.cpu_us > m->server_cpu_us ? after.cpu_us - m->server_cpu_us : 0;
-    if (!m->watches_memory)
-        return 0;
-    if (!m->has_peak) /* it was over before the first look */
-        r = look(m);
-    row->has_memory = m->has_peak;
-    row->memory_bytes = m->peak_bytes;
-    return r;
+    if (after.cpu_us > m->server_cpu_before)
+        m->server_cpu_us = after.cpu_us - m->server_cpu_before;
+    return m->watches_memory ? look(m) : 0;
 }
 
-int meter_end(struct meter *m, struct bench_row *row)
+int meter_end(struct meter *m)
 {
-    row->wall_us = clock_now() - m->began_at;
-    row->client_cpu_us = sys_own_cpu_us() - m->own_cpu_us;
+    m->wall_us = clock_now() - m->began_at;
+    m->own_cpu_us = sys_own_cpu_us() - m->own_cpu_before;
     scope_leave(&m->watch);
-    int r = m->pid != 0 ? end_server(m, row) : 0;
+    int r = m->pid != 0 ? end_server(m) : 0;
     if (m->is_probing)
-        m->probe_result = probe_stop(m->probe, &row->noop);
+        m->probe_result = probe_stop(m->probe);
     return r;
 }

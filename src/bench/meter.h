@@ -1,5 +1,5 @@
-/* What a row costs: time, processor time of both sides, the server's memory, and the delay of a
- * NOOP beside it. From meter_begin() to meter_end() on one task. */
+/* What a sample costs: time, processor time of both sides, the server's memory, and the delay
+ * of a NOOP beside it. From meter_begin() to meter_end() on one task. */
 #pragma once
 #include "bench/probe.h"
 #include "bench/row.h"
@@ -8,17 +8,18 @@
 struct meter {
     struct pool *pool;
     unsigned pid;        /* 0: nothing is known of the server */
-    struct probe *probe; /* NULL: not for this row */
+    struct probe *probe; /* NULL: not for this row; else it is set up */
     bool watches_memory; /* the peak while it runs */
 
-    /* how the probe's session ended: 0, or why it failed, which fails no row */
-    int probe_result;
+    /* results; those of the server are 0 when it is not known */
+    usec_t wall_us, own_cpu_us, server_cpu_us;
+    bool has_memory;
+    uint64_t memory_before, memory_peak;
+    int probe_result; /* how the probe's session ended: 0, or why, which fails no row */
 
     /* its own */
-    bool is_probing, has_peak;
-    usec_t began_at, own_cpu_us, server_cpu_us; /* at the beginning; pauses move them */
-    usec_t paused_at, paused_cpu_us;
-    uint64_t peak_bytes;
+    bool is_probing;
+    usec_t began_at, own_cpu_before, server_cpu_before;
     struct scope watch;
 };
 
@@ -26,11 +27,6 @@ struct meter {
  * meter_end() is called too. */
 PARKS MUST_CHECK int meter_begin(struct meter *);
 
-/* What lies between these two does not belong to the row: the server is idle, and we read what
- * it holds. */
-void meter_pause(struct meter *);
-void meter_resume(struct meter *);
-
-/* Writes what it measured into the row; a cancelled task too gets as far as closing down.
- * -ECANCELED, or how the server's process went away. */
-PARKS MUST_CHECK int meter_end(struct meter *, struct bench_row *);
+/* A cancelled task too gets as far as closing down. -ECANCELED, or how the server's process
+ * went away. */
+PARKS MUST_CHECK int meter_end(struct meter *);

@@ -4,8 +4,37 @@
 
 #include "base/mem.h"
 
-#define INTERVAL_US   (5 * USEC_PER_MS)
-#define LATENCIES_MAX 65536 /* five minutes; what comes later is not counted */
+#define INTERVAL_US (5 * USEC_PER_MS)
+
+/* -- what it measures -- */
+
+int latencies_init(struct latencies *l)
+{
+    l->count = 0;
+    l->us = mem_raw(LATENCIES_MAX * sizeof(*l->us));
+    return l->us != NULL ? 0 : -ENOMEM;
+}
+
+void latencies_done(struct latencies *l)
+{
+    mem_free(l->us);
+    *l = (struct latencies){0};
+}
+
+struct bench_latency latencies_of(struct latencies *l, unsigned first)
+{
+    double *us = l->us + first;
+    unsigned count = l->count - first;
+    statistics_sort(us, count);
+    return (struct bench_latency){
+        .count = count,
+        .p50_us = statistics_percentile(us, count, 50),
+        .p95_us = statistics_percentile(us, count, 95),
+        .p99_us = statistics_percentile(us, count, 99),
+    };
+}
+
+/* -- messages -- */
 
 static void post(struct probe *p, struct worker *to, struct probe_message *m,
                  void (*fn)(struct worker_message *))
@@ -42,8 +71,9 @@ static int send_noops(struct probe *p)
         int r = ftp_client_noop(&p->client);
         if (r < 0)
             return r;
-        if (p->count < LATENCIES_MAX)
-            p->latencies_us[p->count++] = (double)(clock_now() - sent);
+        struct latencies *l = p->latencies;
+        if (l->count < LATENCIES_MAX)
+            l->us[l->count++] = (double)(clock_now() - sent);
         r = task_sleep_until(sent + INTERVAL_US);
         if (r < 0)
             return r;
@@ -67,7 +97,6 @@ static void probe_task(void *arg)
 static void begin(struct probe *p)
 {
     scope_init(&p->scope);
-    p->count = 0;
     p->result = scope_start(&p->scope, "probe", TASK_NORMAL, probe_task, p, NULL);
     p->is_running = p->result == 0;
     if (!p->is_running)
@@ -120,18 +149,10 @@ static void on_over(struct worker_message *m)
 
 /* -- on the commander's worker -- */
 
-int probe_init(struct probe *p)
+void probe_init(struct probe *p)
 {
     event_init(&p->answered);
     event_init(&p->ordered);
-    p->latencies_us = mem_raw(LATENCIES_MAX * sizeof(*p->latencies_us));
-    return p->latencies_us != NULL ? 0 : -ENOMEM;
-}
-
-void probe_done(struct probe *p)
-{
-    mem_free(p->latencies_us);
-    p->latencies_us = NULL;
 }
 
 static int wait_for(struct probe *p, const bool *what)
@@ -152,19 +173,12 @@ int probe_start(struct probe *p)
     return wait_for(p, &p->has_begun);
 }
 
-int probe_stop(struct probe *p, struct bench_latency *ret)
+int probe_stop(struct probe *p)
 {
     post(p, p->worker, &p->stop, on_stop);
     task_shield_begin(USEC_NEVER); /* a cancelled task leaves its wait at once */
     (void)!wait_for(p, &p->has_stopped);
     task_shield_end();
-    statistics_sort(p->latencies_us, p->count);
-    *ret = (struct bench_latency){
-        .count = p->count,
-        .p50_us = statistics_percentile(p->latencies_us, p->count, 50),
-        .p95_us = statistics_percentile(p->latencies_us, p->count, 95),
-        .p99_us = statistics_percentile(p->latencies_us, p->count, 99),
-    };
     return p->result;
 }
 

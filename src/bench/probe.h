@@ -9,6 +9,20 @@
 #include "ftp/client.h"
 #include "task/runtime.h"
 
+#define LATENCIES_MAX 65536 /* five minutes; what comes later is not counted */
+
+/* Microseconds, one for each NOOP; on the heap. */
+struct latencies {
+    double *us; /* LATENCIES_MAX */
+    unsigned count;
+};
+
+/* -ENOMEM. */
+MUST_CHECK int latencies_init(struct latencies *);
+void latencies_done(struct latencies *);
+/* Sorts those from `first` on. */
+struct bench_latency latencies_of(struct latencies *, unsigned first);
+
 struct probe;
 
 struct probe_message {
@@ -17,11 +31,13 @@ struct probe_message {
 };
 
 struct probe {
-    /* the owner sets it before the runtime runs; outlives the probe */
+    struct worker *commander, *worker; /* the owner sets them before the runtime runs */
+
+    /* the commander's, of the session that it has started; they outlive that */
     const struct ftp_client_settings *settings;
     const struct addr *server;
     struct bytes user, password;
-    struct worker *commander, *worker;
+    struct latencies *latencies; /* what is measured is added to it */
 
     /* the commander's: messages set it on its worker */
     struct event answered;
@@ -35,23 +51,20 @@ struct probe {
     bool is_running;
     struct scope scope;
     struct ftp_client client;
-    double *latencies_us; /* the commander reads it when the probe has stopped */
-    unsigned count;
     int result; /* how its session ended: 0, or why it failed */
 
     struct probe_message start, stop, over, begun, stopped;
 };
 
-/* -ENOMEM. Before the runtime runs. */
-MUST_CHECK int probe_init(struct probe *);
-void probe_done(struct probe *);
+/* Before the runtime runs. */
+void probe_init(struct probe *);
 
 /* What the probe's worker runs until probe_over(). */
 PARKS void probe_main(struct probe *);
 
-/* Returns when its session is logged in or has failed; probe_stop() then says how. -ECANCELED:
- * it must be stopped all the same. */
+/* The commander has set what is to be probed. Returns when the session is logged in or has
+ * failed; probe_stop() then says how. -ECANCELED: it must be stopped all the same. */
 PARKS MUST_CHECK int probe_start(struct probe *);
-/* Not cancellable. 0, or how its session failed; *ret is what was measured until then. */
-PARKS MUST_CHECK int probe_stop(struct probe *, struct bench_latency *ret);
+/* Not cancellable. 0, or how its session failed. */
+PARKS MUST_CHECK int probe_stop(struct probe *);
 void probe_over(struct probe *);

@@ -1,20 +1,66 @@
-/* The rows of ftpbench, in its order, and one more. */
+/* What rows do, by subject; rows.c has the table of them. Each is a member of struct row_kind
+ * (bench/bench.h), where its contract stands. */
 #pragma once
-#include "bench/load.h"
-#include "bench/probe.h"
-#include "bench/run.h"
+#include "bench/bench.h"
 
-struct bench {
-    const struct bench_options *options;
-    const struct bench_watcher *watcher;
-    struct bench_results *results;
-    struct load load;
-    struct probe probe;
-    struct pool *pool;   /* for reading /proc */
-    const char *label;   /* of what is under way */
-    usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
-};
+/* -- rows_transfer.c: files of one session, and of the crowd -- */
+PARKS int row_prepare_stream(struct run *); /* the lone session, and its file */
+PARKS int row_prepare_idle(struct run *);   /* the same, beside the crowd */
+PARKS int row_stor(struct run *, struct sample *);
+PARKS int row_retr(struct run *, struct sample *);
+PARKS int row_prepare_disk(struct run *);
+PARKS int row_stor_disk(struct run *, struct sample *);
+PARKS int row_retr_disk(struct run *, struct sample *);
+PARKS int row_before_cold(struct run *);
+PARKS int row_retr_cold(struct run *, struct sample *);
+PARKS void row_leave_disk(struct run *);
+PARKS int row_prepare_retr_many(struct run *);
+PARKS int row_retr_many(struct run *, struct sample *);
+PARKS int row_prepare_stor_many(struct run *);
+PARKS int row_stor_many(struct run *, struct sample *);
+PARKS int row_after_stor_many(struct run *);
 
-/* Checks that files can be written, then runs each row that the kind of benchmark has. 0: all
- * are complete; else results->error or the last row's says why, or -ECANCELED. */
-PARKS MUST_CHECK int rows_run(struct bench *);
+/* -- rows_login.c -- */
+PARKS int row_before_login(struct run *); /* nobody is logged in */
+PARKS int row_login(struct run *, struct sample *);
+PARKS int row_login_window(struct run *, struct sample *);
+PARKS int row_before_quit(struct run *); /* everybody is */
+PARKS int row_quit(struct run *, struct sample *);
+PARKS void row_leave_crowd(struct run *);
+PARKS int row_login_first(struct run *, struct sample *);
+PARKS int row_login_hashed(struct run *, struct sample *);
+
+/* -- rows_idle.c: sessions that do nothing, and readers that do not read -- */
+PARKS int row_memory(struct run *, struct sample *);
+PARKS int row_idle_100k(struct run *, struct sample *);
+PARKS int row_noop_stopped(struct run *, struct sample *);
+
+/* -- rows_files.c: many small files, and long listings -- */
+PARKS int row_before_small_up(struct run *);
+PARKS int row_small_up(struct run *, struct sample *);
+PARKS int row_before_small_down(struct run *);
+PARKS int row_small_down(struct run *, struct sample *);
+PARKS void row_leave_small(struct run *);
+PARKS int row_prepare_listing(struct run *);
+PARKS int row_list(struct run *, struct sample *);
+PARKS int row_mlsd(struct run *, struct sample *);
+
+/* -- what rows share (rows_crowd.c) -- */
+
+/* How many sessions the row has. */
+unsigned crowd_size(const struct run *);
+/* Logs sessions in up to `count`, in binary type; those that are stay. */
+PARKS MUST_CHECK int crowd_open(struct run *, unsigned count, unsigned width);
+/* Each of `count` sessions, or indices, acts once; `width` at a time. what: the act, for
+ * messages. */
+PARKS MUST_CHECK int crowd_each(struct run *, const char *what,
+                                PARKS int (*act)(void *, unsigned), unsigned count,
+                                unsigned width);
+PARKS void crowd_close(struct run *); /* QUIT first */
+
+/* What the server holds after a while of silence. Not known: 0, and *ret_known is false. */
+PARKS MUST_CHECK int idle_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
+                                 bool *ret_known);
+/* Runs what blocks on a thread of the pool; not cancellable, so it has a deadline of its own.
+ */
+PARKS MUST_CHECK int aside(struct pool *, int (*fn)(void *arg), void *arg);

@@ -7,12 +7,15 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "bench/rows.h"
+#include "bench/engine.h"
+#include "bench/servers.h"
 #include "task/fd.h"
 #include "task/sys.h"
 
 #define TICK_US      (200 * USEC_PER_MS)
 #define IDLE_WAIT_US (2 * USEC_PER_S)
+
+#define POOL_THREADS 2 /* one looks at memory while the other starts a server */
 
 enum { LOAD_WORKER, PROBE_WORKER, WORKERS };
 
@@ -30,13 +33,15 @@ struct session {
 static void rows_main(void *arg)
 {
     struct session *s = arg;
-    s->result = rows_run(&s->bench);
+    s->result = engine_run(&s->bench);
 }
 
+/* Of a server that goes on; the folder of our own ones is removed whole. */
 static void remove_main(void *arg)
 {
     struct session *s = arg;
-    s->removal_result = load_remove_files(&s->bench.load, &s->files_left);
+    if (s->bench.stage == NULL)
+        s->removal_result = load_remove_files(&s->bench.targets[0].load, &s->files_left);
 }
 
 /* The first signal ends the rows, the next one the removal of files. */
@@ -96,8 +101,8 @@ static void load_main(struct session *s)
         r = run_work(s, "rows", rows_main);
     if (r < 0)
         s->result = r;
-    load_close(&s->bench.load);
-    s->bench.label = "removing files";
+    s->bench.label = "stopping";
+    servers_stop(&s->bench);
     r = run_work(s, "remove files", remove_main);
     if (r < 0)
         s->removal_result = r;
@@ -117,12 +122,17 @@ static void worker_main(void *arg)
 
 static void say_how_it_ended(struct session *s)
 {
-    struct bench_results *results = s->bench.results;
-    results->stored_bytes = s->bench.load.stored_bytes;
-    results->retrieved_bytes = s->bench.load.retrieved_bytes;
+    struct bench *b = &s->bench;
+    struct bench_results *results = b->results;
+    bool is_said = results->error[0] != '\0';
+    for (unsigned i = 0; i < b->target_count; i++) {
+        results->stored_bytes += b->targets[i].load.stored_bytes;
+        results->retrieved_bytes += b->targets[i].load.retrieved_bytes;
+    }
+    if (results->count > 0 && b->stage == NULL)
+        is_said |= results->rows[results->count - 1].cells[0].error[0] != '\0';
     results->is_complete = s->result == 0;
-    bool is_said = results->error[0] != '\0' ||
-                   (results->count > 0 && results->rows[results->count - 1].error[0] != '\0');
+    results->took_us = (usec_t)(clock_wall_us() - results->began_at_us);
     if (s->was_interrupted)
         snprintf(results->error, sizeof(results->error), "interrupted");
     else if (s->result < 0 && !is_said)
@@ -130,7 +140,7 @@ static void say_how_it_ended(struct session *s)
     if (s->files_left > 0)
         snprintf(results->notice, sizeof(results->notice),
                  "%u file%s named %s* may be left on the server: %s", s->files_left,
-                 s->files_left == 1 ? "" : "s", s->bench.load.stem,
+                 s->files_left == 1 ? "" : "s", b->targets[0].load.stem,
                  err_text(s->removal_result));
 }
 
@@ -148,20 +158,23 @@ static int open_signals(int *ret_fd)
     return 0;
 }
 
+static uint64_t longest_file(const struct bench *b)
+{
+    const struct load_settings *s = &b->targets[0].load_settings;
+    return s->file_bytes > s->stream_bytes ? s->file_bytes : s->stream_bytes;
+}
+
 static int run_session(struct session *s, const struct addr *server)
 {
     struct bench *b = &s->bench;
-    const struct bench_options *o = b->options;
     const struct runtime_settings settings = {
-        .workers = WORKERS, .pool_threads = 1, .hash_threads = 1};
+        .workers = WORKERS, .pool_threads = POOL_THREADS, .hash_threads = 1};
     struct runtime *runtime = NULL;
-    b->probe.settings = &b->load.settings;
-    b->probe.server = &b->load.server;
-    b->probe.user = bytes_str(o->server.user);
-    b->probe.password = bytes_str(o->server.password);
-    int r = load_init(&b->load, o, server);
+    b->source.file = -1;
+    probe_init(&b->probe);
+    int r = server != NULL ? servers_use(b, server) : servers_choose(b);
     if (r == 0)
-        r = probe_init(&b->probe);
+        r = load_source_init(&b->source, longest_file(b));
     if (r == 0)
         r = open_signals(&s->signal_fd);
     if (r == 0)
@@ -176,31 +189,49 @@ static int run_session(struct session *s, const struct addr *server)
         say_how_it_ended(s);
     (void)runtime_free(runtime);
     sys_close(s->signal_fd);
-    probe_done(&b->probe);
-    load_done(&b->load);
+    load_source_done(&b->source);
+    return r;
+}
+
+static int run_staged(struct session *s)
+{
+    struct stage *stage = mem_new(sizeof(*stage));
+    if (stage == NULL)
+        return -ENOMEM;
+    int r = stage_open(stage, s->bench.options->disk);
+    s->bench.stage = stage;
+    if (r == 0)
+        r = run_session(s, NULL);
+    stage_close(stage);
+    mem_free(stage);
     return r;
 }
 
 int bench_run(const struct bench_options *options, const struct addr *server,
               const struct bench_watcher *watcher, struct bench_results *ret)
 {
+    *ret = (struct bench_results){.began_at_us = clock_wall_us()};
+    ret->rows = mem_new(BENCH_ROWS_MAX * sizeof(*ret->rows));
     struct session *s = mem_new(sizeof(*s));
-    struct bench_results *results = mem_new(sizeof(*results));
     int r = -ENOMEM;
-    if (s != NULL && results != NULL) {
+    if (s != NULL && ret->rows != NULL) {
         *s = (struct session){
             .bench = {.options = options,
                       .watcher = watcher,
-                      .results = results,
+                      .results = ret,
                       .idle_wait_us = IDLE_WAIT_US},
             .signal_fd = -1,
         };
-        results->began_at_us = clock_wall_us();
-        r = run_session(s, server);
+        r = server != NULL ? run_session(s, server) : run_staged(s);
     }
-    if (r == 0)
-        *ret = *results;
     mem_free(s);
-    mem_free(results);
     return r;
+}
+
+void bench_results_done(struct bench_results *results)
+{
+    for (unsigned i = 0; i < results->server_count; i++)
+        mem_free(results->servers[i].settings);
+    mem_free(results->rows);
+    results->rows = NULL;
 }

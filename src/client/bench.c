@@ -1,23 +1,25 @@
-/* ferry bench: measures a server and prints what it found. */
+/* ferry bench: measures servers and prints what it found. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "bench/compat.h"
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/run.h"
+#include "client/bench_peers.h"
 #include "client/command.h"
 #include "task/runtime.h"
 
 /* Where the table goes, and whether something of the progress line stands before it. */
 struct screen {
-    const struct bench_options *options;
-    FILE *out;
+    struct report report;
     bool has_progress;
 };
 
@@ -40,17 +42,16 @@ static void on_began(void *arg, const struct bench_results *results)
 {
     struct screen *s = arg;
     clear_progress(s);
-    report_head_print(s->options, s->out);
-    report_memory_print(results, s->out);
-    fflush(s->out);
+    report_head_print(&s->report, results);
+    fflush(s->report.out);
 }
 
 static void on_ended(void *arg, const struct bench_row *row)
 {
     struct screen *s = arg;
     clear_progress(s);
-    report_row_print(row, s->out);
-    fflush(s->out);
+    report_row_print(&s->report, row);
+    fflush(s->report.out);
 }
 
 static void on_tick(void *arg, const char *label)
@@ -100,55 +101,175 @@ static int write_json(const struct bench_options *o, const struct bench_results 
     return is_written ? EXIT_OK : complain(o->json, "cannot be written");
 }
 
-static int run(const struct bench_options *o, FILE *json)
+static int say_results(struct screen *screen, const struct bench_results *results, FILE *json)
 {
-    bool is_json_shown = json == stdout;
-    struct screen screen = {.options = o, .out = is_json_shown ? stderr : stdout};
+    const struct bench_options *o = screen->report.options;
+    if (results->count > 0)
+        report_summary_print(&screen->report, results);
+    if (results->notice[0] != '\0')
+        fprintf(stderr, "ferry bench ftp: %s\n", results->notice);
+    if (results->error[0] != '\0')
+        fprintf(stderr, "ferry bench ftp: %s\n", results->error);
+    int code = results->is_complete ? EXIT_OK : EXIT_FAILED;
+    if (json != NULL && write_json(o, results, json) != EXIT_OK)
+        code = EXIT_FAILED;
+    return code;
+}
+
+static int complain_of_run(int result)
+{
+    if (result == -EPERM)
+        return complain("it must be root to start ferryd and its peers side by side, each in a "
+                        "mount name space of its own",
+                        "give --url for a server that runs already");
+    return complain("it could not be run", err_text(result));
+}
+
+static int run_rows(const struct bench_options *o, const struct addr *server,
+                    const struct baseline *baseline, FILE *json)
+{
+    struct screen screen = {
+        .report = {.options = o,
+                   .baseline = baseline,
+                   .out = json == stdout ? stderr : stdout,
+                   .has_colour = json != stdout && isatty(STDOUT_FILENO) == 1 &&
+                                 getenv("NO_COLOR") == NULL},
+    };
     const struct bench_watcher watcher = {
         .began = on_began,
         .ended = on_ended,
         .tick = isatty(STDERR_FILENO) == 1 ? on_tick : NULL,
         .arg = &screen,
     };
-    struct addr server;
-    if (resolve(&o->server, &server) != EXIT_OK)
-        return EXIT_FAILED;
-    struct bench_results *results = mem_new(sizeof(*results));
-    int r = results != NULL ? runtime_signals_setup() : -ENOMEM;
-    if (r == 0)
-        r = bench_run(o, &server, &watcher, results);
+    struct bench_results results = {0};
+    int r = bench_run(o, server, &watcher, &results);
     clear_progress(&screen);
-    int code = EXIT_OK;
-    if (r < 0) {
-        code = complain("it could not be run", err_text(r));
-    } else {
-        if (results->notice[0] != '\0')
-            fprintf(stderr, "ferry bench ftp: %s\n", results->notice);
-        if (results->error[0] != '\0')
-            fprintf(stderr, "ferry bench ftp: %s\n", results->error);
-        code = results->is_complete ? EXIT_OK : EXIT_FAILED;
-        if (json != NULL && write_json(o, results, json) != EXIT_OK)
-            code = EXIT_FAILED;
-    }
-    mem_free(results);
+    int code = r < 0 ? complain_of_run(r) : say_results(&screen, &results, json);
+    bench_results_done(&results);
     return code;
 }
 
-/* The file is opened first: nobody waits minutes to hear that it cannot be. */
-static int run_with_json(const struct bench_options *o)
+static int run(const struct bench_options *o, const struct baseline *baseline, FILE *json)
+{
+    struct addr server;
+    if (o->has_server && resolve(&o->server, &server) != EXIT_OK)
+        return EXIT_FAILED;
+    int r = runtime_signals_setup();
+    if (r < 0)
+        return complain("it could not be run", err_text(r));
+    if (o->compat)
+        return compat_run(o, &server, stdout, stderr) == 0 ? EXIT_OK : EXIT_FAILED;
+    return run_rows(o, o->has_server ? &server : NULL, baseline, json);
+}
+
+/* Files are opened first: nobody waits minutes to hear that they cannot be. */
+static int run_with_json(const struct bench_options *o, const struct baseline *baseline)
 {
     if (o->json == NULL)
-        return run(o, NULL);
+        return run(o, baseline, NULL);
     if (strcmp(o->json, "-") == 0)
-        return run(o, stdout);
+        return run(o, baseline, stdout);
     FILE *json = fopen(o->json, "we");
     if (json == NULL)
         return complain(o->json, "cannot be written");
-    int code = run(o, json);
+    int code = run(o, baseline, json);
     if (fclose(json) != 0)
         code = complain(o->json, "cannot be written");
     return code;
 }
+
+static int run_with_baseline(const struct bench_options *o)
+{
+    struct baseline *baseline = NULL;
+    char why[BENCH_ERROR_MAX] = "";
+    if (o->baseline != NULL) {
+        int r = baseline_load(o->baseline, why, &baseline);
+        if (r < 0)
+            return complain(o->baseline, why[0] != '\0' ? why : err_text(r));
+    }
+    int code = run_with_json(o, baseline);
+    baseline_free(baseline);
+    return code;
+}
+
+static void list_rows(void)
+{
+    for (size_t i = 0; i < row_kind_count; i++)
+        printf("%-16s %s\n", row_kinds[i].name, row_kinds[i].label);
+    puts("\n# clients, @ a file's size, & the window; as the options say");
+}
+
+/* -- the command -- */
+
+static const char *row_name(size_t i)
+{
+    return i < row_kind_count ? row_kinds[i].name : NULL;
+}
+
+static const char *peer_name(size_t i)
+{
+    return i < recipe_count ? recipes[i].name : NULL;
+}
+
+/* "none" is a peer's name, too: ferryd and the floor alone. */
+static int check_names(const char *what, const char *list, const char *(*name)(size_t),
+                       const char *see)
+{
+    while (list != NULL && *list != '\0') {
+        size_t len = strcspn(list, ",");
+        bool is_known = len == 4 && name == peer_name && memcmp(list, "none", 4) == 0;
+        for (size_t i = 0; !is_known && name(i) != NULL; i++)
+            is_known = strlen(name(i)) == len && memcmp(name(i), list, len) == 0;
+        if (!is_known) {
+            fprintf(stderr, "ferry bench ftp: there is no %s '%.*s'; see '%s'.\n", what,
+                    (int)len, list, see);
+            return EXIT_USAGE;
+        }
+        list += len + (list[len] == ',');
+    }
+    return EXIT_OK;
+}
+
+static int run_checked(const struct bench_options *o)
+{
+    int code = check_names("row", o->rows, row_name, "ferry bench ftp --row help");
+    if (code == EXIT_OK)
+        code = check_names("peer", o->peers, peer_name, "ferry bench peers");
+    if (code != EXIT_OK)
+        return code;
+    raise_descriptors();
+    return run_with_baseline(o);
+}
+
+static int bench_ftp(int argc, char **argv)
+{
+    struct bench_options *o = mem_new(sizeof(*o));
+    if (o == NULL)
+        return complain("it could not be run", err_text(-ENOMEM));
+    int code = EXIT_USAGE;
+    if (bench_options_parse(argc, argv, stderr, o) == 0) {
+        code = EXIT_OK;
+        if (o->help) {
+            bench_options_print_help(stdout);
+        } else if (o->list_rows) {
+            list_rows();
+        } else {
+            code = run_checked(o);
+        }
+    }
+    bench_options_done(o);
+    mem_free(o);
+    return code;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} suites[] = {
+    {"ftp", bench_ftp},
+    {"peers", command_bench_peers},
+    {"run-peer", command_bench_inside}, /* what a peer's process begins with */
+};
 
 int command_bench(int argc, char **argv)
 {
@@ -156,25 +277,10 @@ int command_bench(int argc, char **argv)
         bench_options_print_help(stdout);
         return EXIT_OK;
     }
-    if (argc < 2 || strcmp(argv[1], "ftp") != 0) {
-        fprintf(stderr,
-                "ferry bench: what is to be measured? ftp\nTry 'ferry bench --help'.\n");
-        return EXIT_USAGE;
-    }
-    struct bench_options *o = mem_new(sizeof(*o));
-    if (o == NULL)
-        return complain("it could not be run", err_text(-ENOMEM));
-    int code = EXIT_USAGE;
-    if (bench_options_parse(argc - 1, argv + 1, stderr, o) == 0) {
-        if (o->help) {
-            bench_options_print_help(stdout);
-            code = EXIT_OK;
-        } else {
-            raise_descriptors();
-            code = run_with_json(o);
-        }
-    }
-    bench_options_done(o);
-    mem_free(o);
-    return code;
+    for (size_t i = 0; argc >= 2 && i < ARRAY_LEN(suites); i++)
+        if (strcmp(argv[1], suites[i].name) == 0)
+            return suites[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "ferry bench: what is to be measured? ftp; or list its peers: peers\n"
+                    "Try 'ferry bench --help'.\n");
+    return EXIT_USAGE;
 }

@@ -1,0 +1,100 @@
+/* A run of the benchmark: its servers, and the row that is under way on each. */
+#pragma once
+#include "bench/load.h"
+#include "bench/meter.h"
+#include "bench/options.h"
+#include "bench/peer.h"
+#include "bench/row.h"
+
+/* Told from the loop while it runs; each may be NULL. */
+struct bench_watcher {
+    void (*began)(void *arg, const struct bench_results *); /* the servers are known */
+    void (*ended)(void *arg, const struct bench_row *);     /* the row is complete */
+    void (*tick)(void *arg, const char *label); /* now and then: what is under way */
+    void *arg;
+};
+
+/* A server under measurement. */
+struct target {
+    struct bench_server *record; /* in the results; an error there: it takes no part */
+    const struct recipe *recipe; /* NULL: it runs already, somewhere */
+    struct peer peer;
+    unsigned pid; /* 0: not known */
+    struct load_settings load_settings;
+    struct load load;
+};
+
+struct bench {
+    const struct bench_options *options;
+    const struct bench_watcher *watcher;
+    struct bench_results *results;
+    struct target targets[BENCH_TARGETS_MAX];
+    unsigned target_count;
+    struct load_source source;
+    struct stage *stage; /* NULL: the server runs already */
+    bool has_variant;
+    enum recipe_variant variant; /* of the servers that run */
+    struct probe probe;
+    struct pool *pool;   /* for what blocks: /proc, starting servers, making files */
+    const char *label;   /* of what is under way */
+    usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
+};
+
+struct row_kind;
+
+/* A row under way on one server. */
+struct run {
+    struct bench *bench;
+    const struct row_kind *kind;
+    struct target *target;
+    struct load *load;
+    struct bench_row *row;
+    struct bench_cell *cell;
+    struct latencies latencies;
+    usec_t spent_us; /* on all of its samples */
+};
+
+/* One sample, as its row measured it. */
+struct sample {
+    double value;
+    uint64_t bytes;
+    unsigned operations;
+};
+
+/* Explains the failure in the cell, once; returns it. */
+int run_fail(struct run *, const char *what, const struct ftp_client *, int result);
+
+enum row_traits {
+    ROW_PROBED = 1,        /* a NOOP beside it */
+    ROW_WATCHED = 2,       /* the peak of memory during it */
+    ROW_STAGED = 4,        /* only with servers of our own: it makes files, or takes long */
+    ROW_THOUSANDS = 8,     /* sessions: only of servers that need no process for each, and one
+                              server after the other, since our descriptors are bounded */
+    ROW_NO_FLOOR = 16,     /* the floor cannot do it */
+    ROW_NEEDS_MLSD = 32,   /* servers without it take no part */
+    ROW_P99 = 64,          /* its value is that of the NOOPs */
+    ROW_ONCE = 128,        /* one sample */
+    ROW_NEEDS_PID = 256,   /* it is about memory */
+    ROW_IDLE_MEMORY = 512, /* after its last sample, and a while of silence */
+    ROW_GROWTH = 1024,     /* memory is what it has more than before the sample */
+};
+
+/* All but sample() may be NULL; they are tasks, and return 0 or a failure that the cell
+ * explains. */
+struct row_kind {
+    const char *name;
+    const char *label; /* '#': clients; '@': a file's size; '&': the window */
+    enum bench_unit unit;
+    unsigned kinds; /* 1u << enum bench_kind, of those it belongs to */
+    unsigned traits;
+    unsigned sessions; /* of the crowd, for rows that fix it; 0: as many as the options say */
+    enum recipe_variant variant;
+    PARKS int (*prepare)(struct run *); /* once a server */
+    PARKS int (*before)(struct run *);  /* each sample, outside of its time */
+    PARKS int (*sample)(struct run *, struct sample *ret);
+    PARKS int (*after)(struct run *);  /* likewise outside */
+    PARKS void (*leave)(struct run *); /* once a server, whatever happened */
+};
+
+extern const struct row_kind row_kinds[];
+extern const size_t row_kind_count;

@@ -1,0 +1,123 @@
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "bench/rows.h"
+
+#define BYTES_PER_MB (1024.0 * 1024.0)
+#define MANY         1000
+#define OTHER_FILES  500 /* descriptors that we, or a server, need besides sessions */
+#define PROBE_LOGINS 200
+#define STOPPED_US   (500 * USEC_PER_MS)
+
+/* -- memory -- */
+
+/* The slope begins above the first sessions, so that what those cost once does not count. */
+static int hold(struct run *run, unsigned from, unsigned to, struct sample *ret)
+{
+    struct bench *b = run->bench;
+    struct bench_cell *cell = run->cell;
+    uint64_t before = 0, after = 0;
+    bool is_known;
+    crowd_close(run);
+    int r = crowd_open(run, from, b->options->window);
+    if (r == 0)
+        r = idle_memory(b, run->target, &before, &is_known);
+    if (r == 0)
+        r = crowd_open(run, to, b->options->window);
+    if (r == 0)
+        r = idle_memory(b, run->target, &after, &is_known);
+    if (r < 0)
+        return run_fail(run, "reading the server's memory", NULL, r);
+    if (!is_known)
+        return run_fail(run, "reading the server's memory", NULL, -EACCES);
+    cell->has_memory = cell->has_slope = true;
+    cell->memory_bytes = after;
+    cell->slope_from = from;
+    cell->slope_to = to;
+    cell->slope_bytes = ((double)after - (double)before) / (to - from);
+    *ret = (struct sample){.value = (double)after / BYTES_PER_MB, .operations = to};
+    return 0;
+}
+
+int row_memory(struct run *run, struct sample *ret)
+{
+    unsigned count = crowd_size(run);
+    return hold(run, count < MANY ? count / 3 : count / 10, count, ret);
+}
+
+/* -- as many as there can be -- */
+
+/* Both sides need a descriptor for each. */
+static unsigned sessions_possible(unsigned wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < 2 * OTHER_FILES)
+        return 0;
+    rlim_t most = limit.rlim_cur - OTHER_FILES;
+    return most < wanted ? (unsigned)most : wanted;
+}
+
+/* Seconds for a login, after which it leaves. */
+static int time_logins(struct run *run, double *ret)
+{
+    struct ftp_client *c = &run->load->lone;
+    usec_t took = 0;
+    for (unsigned i = 0; i < PROBE_LOGINS; i++) {
+        usec_t began = clock_now();
+        int r = load_login(run->load, c, NULL);
+        took += clock_now() - began;
+        if (r == 0)
+            r = ftp_client_quit(c);
+        if (r < 0)
+            return run_fail(run, "login", c, r);
+    }
+    *ret = (double)took / PROBE_LOGINS;
+    return 0;
+}
+
+/* How many times longer a login takes while so many sessions are there. */
+int row_idle_100k(struct run *run, struct sample *ret)
+{
+    unsigned count = sessions_possible(crowd_size(run));
+    double alone, beside;
+    if (count == 0)
+        return run_fail(run, "sessions", NULL, -EMFILE);
+    crowd_close(run);
+    int r = time_logins(run, &alone);
+    if (r == 0)
+        r = hold(run, count / 10, count, ret);
+    if (r == 0)
+        r = time_logins(run, &beside);
+    if (r < 0)
+        return r;
+    ret->value = beside / alone;
+    snprintf(run->cell->note, sizeof(run->cell->note),
+             "%u sessions%s; a login takes %.0f us, %.0f us without them", count,
+             count < crowd_size(run) ? ", as the limit of descriptors allows" : "", beside,
+             alone);
+    return 0;
+}
+
+/* -- readers that stopped -- */
+
+static int act_stop_reading(void *arg, unsigned index)
+{
+    struct run *run = arg;
+    struct stream *data;
+    return ftp_client_transfer_begin(&run->load->crowd[index], "RETR",
+                                     bytes_str(run->load->stem), &data);
+}
+
+int row_noop_stopped(struct run *run, struct sample *ret)
+{
+    unsigned count = crowd_size(run);
+    crowd_close(run);
+    int r = row_prepare_idle(run);
+    if (r == 0)
+        r = crowd_each(run, "download", act_stop_reading, count, count);
+    if (r == 0)
+        r = task_sleep_until(clock_after(STOPPED_US));
+    *ret = (struct sample){.operations = count};
+    load_close(run->load);
+    return r;
+}

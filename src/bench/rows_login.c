@@ -1,0 +1,129 @@
+#include <errno.h>
+
+#include "auth/password.h"
+#include "bench/rows.h"
+
+static double seconds_since(usec_t began)
+{
+    return (double)(clock_now() - began) / (double)USEC_PER_S;
+}
+
+/* -- the crowd comes and goes -- */
+
+static int act_login(void *arg, unsigned index)
+{
+    struct run *run = arg;
+    return load_login(run->load, &run->load->crowd[index], NULL);
+}
+
+static int login(struct run *run, unsigned count, unsigned width, struct sample *ret)
+{
+    usec_t began = clock_now();
+    int r = crowd_each(run, "login", act_login, count, width);
+    *ret = (struct sample){.value = seconds_since(began), .operations = count};
+    return r;
+}
+
+int row_before_login(struct run *run)
+{
+    crowd_close(run);
+    int r = load_reserve(run->load, crowd_size(run));
+    return r < 0 ? run_fail(run, "sessions", NULL, r) : 0;
+}
+
+/* One after the other, as ftpbench does. */
+int row_login(struct run *run, struct sample *ret)
+{
+    return login(run, crowd_size(run), 1, ret);
+}
+
+int row_login_window(struct run *run, struct sample *ret)
+{
+    return login(run, crowd_size(run), run->bench->options->window, ret);
+}
+
+int row_before_quit(struct run *run)
+{
+    if (run->load->crowd_count != crowd_size(run))
+        crowd_close(run);
+    return crowd_open(run, crowd_size(run), run->bench->options->window);
+}
+
+int row_quit(struct run *run, struct sample *ret)
+{
+    unsigned failed, count = run->load->crowd_count;
+    usec_t began = clock_now();
+    int r = load_quit(run->load, &failed);
+    *ret = (struct sample){.value = seconds_since(began), .operations = count};
+    if (r < 0)
+        (void)!run_fail(run, "QUIT", &run->load->crowd[failed], r);
+    load_close(run->load);
+    return r;
+}
+
+void row_leave_crowd(struct run *run)
+{
+    crowd_close(run);
+}
+
+/* -- hashes -- */
+
+struct hashing {
+    const struct stage *stage;
+    unsigned account;
+};
+
+static int hash_once(void *arg)
+{
+    const struct hashing *h = arg;
+    struct secret password = {0};
+    int r = secret_copy(bytes_str(h->stage->password), &password);
+    if (r == 0)
+        r = password_verify(&password, h->stage->hashes[h->account]);
+    secret_done(&password);
+    return r;
+}
+
+/* Of an account that has not logged in yet: each sample takes the next one. The floor is the
+ * hash itself, computed here. */
+int row_login_first(struct run *run, struct sample *ret)
+{
+    unsigned account = run->cell->sample_count + 1;
+    char user[USER_NAME_MAX + 1];
+    snprintf(user, sizeof(user), "%s%u", STAGE_USER, account);
+    int r;
+    usec_t began = clock_now();
+    if (run->cell->is_floor) {
+        struct hashing hashing = {.stage = run->bench->stage, .account = account};
+        r = aside(run->bench->pool, hash_once, &hashing);
+        if (r < 0)
+            return run_fail(run, "hash", NULL, r);
+    } else {
+        r = load_login(run->load, &run->load->lone, user);
+        if (r < 0)
+            return run_fail(run, "login", &run->load->lone, r);
+    }
+    *ret = (struct sample){.value = seconds_since(began) * 1000, .operations = 1};
+    ftp_client_close(&run->load->lone);
+    return 0;
+}
+
+static int act_login_and_quit(void *arg, unsigned index)
+{
+    struct run *run = arg;
+    struct ftp_client *c = &run->load->crowd[index];
+    int r = load_login(run->load, c, NULL);
+    return r == 0 ? ftp_client_quit(c) : r;
+}
+
+int row_login_hashed(struct run *run, struct sample *ret)
+{
+    unsigned count = crowd_size(run);
+    int r = load_reserve(run->load, count);
+    if (r < 0)
+        return run_fail(run, "sessions", NULL, r);
+    usec_t began = clock_now();
+    r = crowd_each(run, "login", act_login_and_quit, count, run->bench->options->window);
+    *ret = (struct sample){.value = count / seconds_since(began), .operations = count};
+    return r;
+}
