@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 
 #include "base/err.h"
@@ -210,18 +211,17 @@ static int run_staged(struct session *s)
 int bench_run(const struct bench_options *options, const struct addr *server,
               const struct bench_watcher *watcher, struct bench_results *ret)
 {
-    *ret = (struct bench_results){.began_at_us = clock_wall_us()};
+    memset(ret, 0, sizeof(*ret));
+    ret->began_at_us = clock_wall_us();
     ret->rows = mem_new(BENCH_ROWS_MAX * sizeof(*ret->rows));
     struct session *s = mem_new(sizeof(*s));
     int r = -ENOMEM;
     if (s != NULL && ret->rows != NULL) {
-        *s = (struct session){
-            .bench = {.options = options,
-                      .watcher = watcher,
-                      .results = ret,
-                      .idle_wait_us = IDLE_WAIT_US},
-            .signal_fd = -1,
-        };
+        s->signal_fd = -1;
+        s->bench.options = options;
+        s->bench.watcher = watcher;
+        s->bench.results = ret;
+        s->bench.idle_wait_us = IDLE_WAIT_US;
         r = server != NULL ? run_session(s, server) : run_staged(s);
     }
     mem_free(s);

@@ -141,11 +141,14 @@ static int run_rows(const struct bench_options *o, const struct addr *server,
         .tick = isatty(STDERR_FILENO) == 1 ? on_tick : NULL,
         .arg = &screen,
     };
-    struct bench_results results = {0};
-    int r = bench_run(o, server, &watcher, &results);
+    struct bench_results *results = mem_new(sizeof(*results));
+    if (results == NULL)
+        return complain_of_run(-ENOMEM);
+    int r = bench_run(o, server, &watcher, results);
     clear_progress(&screen);
-    int code = r < 0 ? complain_of_run(r) : say_results(&screen, &results, json);
-    bench_results_done(&results);
+    int code = r < 0 ? complain_of_run(r) : say_results(&screen, results, json);
+    bench_results_done(results);
+    mem_free(results);
     return code;
 }
 
