@@ -8,8 +8,12 @@
 #include "base/mem.h"
 #include "task/sys.h"
 
-#define BATCH_BYTES (16 * 1024)        /* at one write, so that the ring gets room soon */
-#define PAUSE_US    (10 * USEC_PER_MS) /* between writes: a wake-up costs more than a line */
+#define BATCH_BYTES (16 * 1024) /* at one write, so that the ring gets room soon */
+/* A wake-up of the thread costs more than a line. When so many came one soon after the other,
+ * it writes only now and then. */
+#define RUSH     8
+#define SOON_US  (2 * USEC_PER_MS)
+#define PAUSE_US (10 * USEC_PER_MS)
 
 struct log_writer {
     pthread_mutex_t lock; /* held for a copy only, never across a write */
@@ -17,6 +21,7 @@ struct log_writer {
     pthread_t thread;
     bool is_started, is_ending, wants_turn;
     bool is_pausing;  /* it looks again by itself */
+    unsigned rush;    /* wake-ups, each soon after the last write */
     bool is_done;     /* the thread will not touch this any more */
     bool is_orphaned; /* nobody waits for the thread: it frees this */
     enum log_format format;
@@ -44,6 +49,9 @@ static size_t copy_out(struct log_writer *w)
     size_t first = len < w->size - w->start ? len : w->size - w->start;
     memcpy(w->batch, w->ring + w->start, first);
     memcpy(w->batch + first, w->ring, len - first);
+    const char *end = memrchr(w->batch, '\n', len); /* whole lines, for those who follow */
+    if (end != NULL)
+        len = (size_t)(end - w->batch) + 1;
     w->start = (w->start + len) % w->size;
     w->used -= len;
     return len;
@@ -79,11 +87,16 @@ static void close_fd(int fd)
         sys_close(fd);
 }
 
-/* A first line goes out at once. What follows it closely is collected, or on a busy server each
- * line would wake the thread. */
-static void pause_for_more(struct log_writer *w)
+static void wait_for_line(struct log_writer *w)
 {
-    if (w->is_ending || w->wants_turn || w->used > w->size / 2)
+    usec_t start = clock_now();
+    pthread_cond_wait(&w->work, &w->lock);
+    w->rush = clock_now() - start < SOON_US ? w->rush + 1 : 0;
+}
+
+static void pause_in_rush(struct log_writer *w)
+{
+    if (w->rush < RUSH || w->is_ending || w->wants_turn || w->used > w->size / 2)
         return;
     usec_t end = clock_after(PAUSE_US);
     const struct timespec until = {.tv_sec = (time_t)(end / USEC_PER_S),
@@ -127,11 +140,11 @@ static void *run(void *arg)
             pthread_mutex_lock(&w->lock);
             if (w->lost > w->lost_told)
                 tell_lost(w);
-            pause_for_more(w);
+            pause_in_rush(w);
         } else if (w->wants_turn) {
             turn(w);
         } else {
-            pthread_cond_wait(&w->work, &w->lock);
+            wait_for_line(w);
         }
     }
     w->is_done = true;

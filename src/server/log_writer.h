@@ -2,8 +2,8 @@
  *
  * The loop never waits for a log: what does not fit because the descriptor is stuck (a pipe
  * that nobody reads) is dropped and counted, and the count is written as a record of its own
- * when there is room again. Lines that follow one another closely are written together, some
- * milliseconds late. Before log_writer_start() each is written at once.
+ * when there is room again. In a rush lines are written together, some milliseconds late; each
+ * write ends with the end of a line. Before log_writer_start() each is written at once.
  */
 #pragma once
 #include <stddef.h>
