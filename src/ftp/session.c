@@ -14,9 +14,9 @@
 #include "ftp/wire/reply.h"
 #include "io/tcp.h"
 
-#define READ_BYTES 512              /* at a time; they lie on the stack */
-#define LINGER_US  (2 * USEC_PER_S) /* the peer may take so long to read the last words */
-#define REFUSAL_US (100 * USEC_PER_MS)
+#define READ_BYTES 512                 /* at a time; they lie on the stack */
+#define LINGER_US  (2 * USEC_PER_S)    /* the peer may take so long to read the last words */
+#define HELLO_US   (100 * USEC_PER_MS) /* or so long for the first ones */
 
 static_assert(sizeof(struct ftp_session) <= 448,
               "an idle session costs about a kilobyte in all");
@@ -166,13 +166,6 @@ static int wait_for_more(struct ftp_session *s)
 
 /* -- the dialogue -- */
 
-static int greet(struct ftp_session *s)
-{
-    const char *banner = s->service->banner;
-    s->is_greeted = true;
-    return ftp_say(s, 220, "%s", banner != NULL ? banner : "ferry is ready.");
-}
-
 /* Is it time to go? A shutdown and QUIT let the running transfer finish. */
 static int ending_of(const struct ftp_session *s)
 {
@@ -202,13 +195,24 @@ static int run_next_line(struct ftp_session *s)
     return ftp_command_run(s, line);
 }
 
-/* The whole session. It is entered again, with nothing on its stack, after each doze. */
+static void ftp_session_run(void *arg);
+
+static void doze(struct ftp_session *s)
+{
+    ftp_line_done(&s->lines);
+    s->base.wake = NULL;
+    s->base.task = NULL;
+    io_fd_doze(stream_fd(s->base.control), s->sessions, "ftp session", ftp_session_run, s,
+               deadline_of(s));
+}
+
+/* From one doze to the next, or to the end. */
 static void ftp_session_run(void *arg)
 {
     struct ftp_session *s = arg;
     s->base.wake = &s->event;
     s->base.task = task_self();
-    int r = s->is_greeted ? 0 : greet(s);
+    int r = 0;
     while (r == 0) {
         if (task_turn_is_over())
             task_yield();
@@ -223,11 +227,7 @@ static void ftp_session_run(void *arg)
         end_session(s, r);
         return;
     }
-    ftp_line_done(&s->lines);
-    s->base.wake = NULL;
-    s->base.task = NULL;
-    io_fd_doze(stream_fd(s->base.control), s->sessions, "ftp session", ftp_session_run, s,
-               deadline_of(s));
+    doze(s);
 }
 
 /* -- the start -- */
@@ -238,27 +238,23 @@ static int control_stream_new(int fd, usec_t stall_us, struct stream **ret)
     int r = io_fd_new(fd, &io);
     if (r < 0)
         return r;
-    r = tcp_set_nodelay(io);
-    if (r == 0)
-        r = tcp_set_urgent_inline(io);
-    if (r < 0) {
-        io_fd_close(io);
-        return r;
-    }
+    /* What has come is told as the first edge, so nobody needs to look: the session sleeps
+     * until the peer speaks. */
+    io_fd_not_ready(io, IO_READ, io_fd_edges(io, IO_READ));
     return tcp_stream_new(io, stall_us, ret);
 }
 
-static void refuse(struct ftp_session *s, int result)
+static int greet(struct ftp_session *s)
 {
-    s->base.control->stall_us = REFUSAL_US;
-    (void)(say_last_words(s, result) < 0); /* it is refused anyway */
+    const char *banner = s->service->banner;
+    return ftp_say(s, 220, "%s", banner != NULL ? banner : "ferry is ready.");
 }
 
 int ftp_session_start(const struct ftp_service *service, struct scope *sessions, int fd,
                       const struct addr *peer, const struct addr *local)
 {
     struct stream *control;
-    int r = control_stream_new(fd, session_timeouts(service->shared)->stall_us, &control);
+    int r = control_stream_new(fd, HELLO_US, &control);
     if (r < 0)
         return r;
     struct ftp_session *s = mem_new(sizeof(*s));
@@ -278,10 +274,15 @@ int ftp_session_start(const struct ftp_service *service, struct scope *sessions,
     ftp_line_init(&s->lines);
     ftp_session_reset(s);
     if (r == 0)
-        r = scope_start(sessions, "ftp session", TASK_NORMAL, ftp_session_run, s, NULL);
+        r = greet(s);
     if (r < 0) {
-        refuse(s, r);
+        (void)(say_last_words(s, r) < 0); /* it is refused anyway */
         session_free(s);
+        return r;
     }
-    return r;
+    control->stall_us = session_timeouts(service->shared)->stall_us;
+    doze(s);
+    if (s->base.end != SESSION_RUNS) /* while it was greeted */
+        io_fd_wake(stream_fd(control));
+    return 0;
 }

@@ -31,7 +31,6 @@ struct ftp_session {
     uint8_t facts;                 /* OPTS MLST */
     uint8_t commands_before_login;
     uint8_t wrong_passwords;
-    bool is_greeted;
     bool is_ascii;     /* TYPE A */
     bool is_epsv_only; /* EPSV ALL */
     bool is_holding;   /* a whole line waits for the transfer */

@@ -179,3 +179,10 @@ bool addr_is_loopback(const struct addr *a)
         return ntohl(x.u.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
     return addr_family(&x) == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&x.u.v6.sin6_addr);
 }
+
+bool addr_is_any(const struct addr *a)
+{
+    if (addr_family(a) == AF_INET)
+        return a->u.v4.sin_addr.s_addr == htonl(INADDR_ANY);
+    return addr_family(a) == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&a->u.v6.sin6_addr);
+}

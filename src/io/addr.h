@@ -31,5 +31,6 @@ void addr_set_port(struct addr *, uint16_t port);
 /* The same host; ::ffff:a.b.c.d equals a.b.c.d. */
 bool addr_same_host(const struct addr *, const struct addr *);
 bool addr_is_loopback(const struct addr *);
+bool addr_is_any(const struct addr *); /* 0.0.0.0 or [::] */
 /* Turns ::ffff:a.b.c.d into a.b.c.d, so that PASV and logs show what people expect. */
 void addr_unmap(struct addr *);

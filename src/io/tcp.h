@@ -19,8 +19,11 @@ struct listener *listener_free(struct listener *);          /* NULL is fine */
 /* Holds one descriptor back, so that a client can be refused in words when there is no other.
  * Once. -EMFILE, -ENFILE. */
 MUST_CHECK int listener_keep_spare(struct listener *);
+/* For connections of commands and replies: what is accepted from now on has TCP_NODELAY, and
+ * urgent bytes stay in their place of the stream (telnet's synch). Linux hands both on. */
+MUST_CHECK int listener_for_dialogues(struct listener *);
 
-/* Next connection: non-blocking, TCP_NODELAY not yet set. On EMFILE, ENFILE, ENOBUFS and ENOMEM
+/* Next connection, non-blocking. On EMFILE, ENFILE, ENOBUFS and ENOMEM
  * the spare descriptor, if one is kept, accepts one connection, sends it `refusal` (may be
  * empty) and closes it; either way it waits 100 ms then. Yields after 32 in one turn.
  * -ETIMEDOUT, -ECANCELED. */
@@ -37,8 +40,6 @@ MUST_CHECK int tcp_set_nodelay(struct io_fd *);
 /* All that the peer sent was read, and no more will come: it closed, or the connection is gone.
  */
 bool tcp_has_ended(const struct io_fd *);
-/* Urgent bytes stay in their place of the stream (telnet's synch). */
-MUST_CHECK int tcp_set_urgent_inline(struct io_fd *);
 /* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate: 16 to
  * 512 KB, and no bound where the send buffer holds less than that time anyway (16 MB/s). */
 void tcp_refresh_lowat(struct io_fd *);

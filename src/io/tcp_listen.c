@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <netinet/tcp.h>
 
 #include "base/err.h"
 #include "base/limits.h"
@@ -136,6 +137,12 @@ int listener_keep_spare(struct listener *l)
     l->spare_fd = fd;
     l->keeps_spare = true;
     return 0;
+}
+
+int listener_for_dialogues(struct listener *l)
+{
+    int r = set_flag(io_fd_number(l->fd), IPPROTO_TCP, TCP_NODELAY);
+    return r < 0 ? r : set_flag(io_fd_number(l->fd), SOL_SOCKET, SO_OOBINLINE);
 }
 
 struct listener *listener_free(struct listener *l)

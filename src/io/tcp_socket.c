@@ -45,12 +45,6 @@ bool tcp_has_ended(const struct io_fd *f)
     return n <= 0 && n != -EAGAIN;
 }
 
-int tcp_set_urgent_inline(struct io_fd *f)
-{
-    int on = 1;
-    return sys_setsockopt(io_fd_number(f), SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
-}
-
 static bool get_info(const struct io_fd *f, struct tcp_info *ret)
 {
     socklen_t len = sizeof(*ret);

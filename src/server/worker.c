@@ -39,11 +39,14 @@ static void complain(struct acceptor *a, int result)
 static int start_session(struct acceptor *a, struct scope *sessions, int fd,
                          const struct addr *peer)
 {
-    struct addr local = {.len = sizeof(local.u)};
-    int r = sys_getsockname(fd, &local.u.any, &local.len);
-    if (r < 0) {
-        sys_close(fd);
-        return r;
+    struct addr local = a->server->settings->listeners[a->index].addr;
+    if (addr_is_any(&local)) {
+        local.len = sizeof(local.u);
+        int r = sys_getsockname(fd, &local.u.any, &local.len);
+        if (r < 0) {
+            sys_close(fd);
+            return r;
+        }
     }
     return ftp_session_start(&a->server->services[a->index], sessions, fd, peer, &local);
 }
@@ -78,6 +81,8 @@ static void start_accepting(struct server *server, struct worker_part *part, uns
         int r = listener_new(listeners_take(&server->listeners, i, worker), &a->listener);
         if (r == 0)
             r = listener_keep_spare(a->listener);
+        if (r == 0)
+            r = listener_for_dialogues(a->listener);
         if (r == 0)
             r = scope_start(&part->accepting, "accept", TASK_NORMAL, accept_main, a, NULL);
         if (r < 0) {

@@ -56,6 +56,7 @@ static void place_main(void *arg)
     p->is_skipped = tcp_listen(&p->local, 64, &fd) < 0; /* a machine without IPv6 */
     if (!p->is_skipped) {
         TASK_ASSERT(listener_new(fd, &p->listener) == 0);
+        TASK_ASSERT(listener_for_dialogues(p->listener) == 0);
         scope_init(&p->sessions);
         scope_init(&acceptors);
         TASK_ASSERT(scope_start(&acceptors, "accept", TASK_NORMAL, accept_clients, p, NULL) ==

@@ -195,6 +195,7 @@ static inline void harness_main(void *arg)
     struct listener *listener;
     TASK_ASSERT(addr_parse(BYTES_LIT("127.0.0.1:0"), &local) == 0);
     TASK_ASSERT(tcp_listen(&local, 64, &fd) == 0 && listener_new(fd, &listener) == 0);
+    TASK_ASSERT(listener_for_dialogues(listener) == 0);
     h->port = addr_port(&local);
     h->worker = worker_self();
     struct scope sessions;
