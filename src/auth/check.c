@@ -11,6 +11,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "task/runtime.h"
+#include "task/sys.h"
+
+#define HASH_NICER 10
 
 struct auth {
     _Atomic unsigned
@@ -20,6 +23,7 @@ struct auth {
     uint64_t last_generation;
     char *decoy; /* a setting, while no account has a hash */
     uint8_t key[CRYPTO_MAC_BYTES];
+    usec_t remember_us; /* 0: each check computes its own hash */
     _Atomic uint64_t hashes;
 
     pthread_mutex_t lock; /* for the rest. NO_PARK while it is held */
@@ -97,8 +101,9 @@ static void land(struct hash_job *j, int result)
     j->has_landed = true;
     j->result = result;
     list_remove(&j->flight);
-    if (result == 0)
-        remembered_put(&j->auth->remembered, j->generation, j->digest, clock_now());
+    if (result == 0 && j->auth->remember_us != 0)
+        remembered_put(&j->auth->remembered, j->generation, j->digest,
+                       clock_after(j->auth->remember_us));
     for (struct list *node; (node = list_pop(&j->waiters)) != NULL;) {
         struct waiter *w = LIST_ENTRY(node, struct waiter, node);
         w->result = result;
@@ -107,9 +112,21 @@ static void land(struct hash_job *j, int result)
     auth_unlock(j->auth);
 }
 
+/* Once in each thread of the pool: whoever has something to move or to answer goes first. Not
+ * lower, or a machine that is busy with other things would let no one log in. */
+static void give_way(void)
+{
+    static _Thread_local bool gives_way;
+    if (gives_way || worker_self() != NULL) /* a worker's own: the deterministic runtime */
+        return;
+    gives_way = true;
+    sys_be_nicer(HASH_NICER);
+}
+
 static void hash_job_run(struct job *job)
 {
     struct hash_job *j = (struct hash_job *)(void *)job;
+    give_way();
     int r = password_verify(&j->password, j->hash);
     if (r == 0 && j->generation == 0)
         r = -FERRY_EAUTH;
@@ -192,10 +209,12 @@ static PARKS int waiter_wait(struct auth *auth, struct waiter *w, usec_t deadlin
     return r;
 }
 
-/* The job with this digest that is under way, or NULL. At most HASH_QUEUE_MAX and those that
- * run. Called under the lock. */
+/* The job with this digest that may be shared and is under way, or NULL. At most HASH_QUEUE_MAX
+ * and those that run. Called under the lock. */
 static struct hash_job *find_flight(struct auth *auth, const uint8_t digest[CRYPTO_MAC_BYTES])
 {
+    if (auth->remember_us == 0)
+        return NULL;
     LIST_EACH(it, &auth->flights)
     {
         struct hash_job *j = LIST_ENTRY(it, struct hash_job, flight);
@@ -323,6 +342,7 @@ int auth_new(struct pool *hash_pool, struct auth **ret)
     atomic_init(&auth->refs, 1);
     (void)pthread_mutex_init(&auth->lock, NULL); /* cannot fail without attributes */
     auth->hash_pool = hash_pool;
+    auth->remember_us = DEFAULT_REMEMBER_US;
     list_init(&auth->flights);
     uint64_t seed = 0;
     int r = crypto_random(auth->key, sizeof(auth->key));
@@ -345,6 +365,11 @@ struct auth *auth_free(struct auth *auth)
 {
     auth_unref(auth);
     return NULL;
+}
+
+void auth_set_remember(struct auth *auth, usec_t us)
+{
+    auth->remember_us = us;
 }
 
 int auth_add(struct auth *auth, struct account *a)

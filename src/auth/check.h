@@ -6,10 +6,13 @@
  * account, picked by the name, so that names do not tell themselves by the method of their hash
  * either.
  *
- * A right password is remembered for REMEMBERED_US as a keyed digest over account, generation
+ * A right password is remembered for some minutes as a keyed digest over account, generation
  * and password; a wrong one never changes what is remembered. Checks of the same name and
  * password that are under way at one time, on whatever worker, share one hash, right or wrong:
- * 300 logins at once cost one.
+ * 300 logins at once cost one. Both can be switched off: then each check costs its hash.
+ *
+ * Threads that hash run below the others' priority, so that a storm of logins leaves the
+ * processors to sessions that have work to do.
  *
  * One object for all workers. Adding is for the start; auth_check() is for tasks of any worker.
  */
@@ -26,6 +29,10 @@ MUST_CHECK int auth_new(struct pool *hash_pool, struct auth **ret);
 /* After the last check has returned. A hash that a cancelled check has left behind may still be
  * computed. NULL is fine. Returns NULL. */
 struct auth *auth_free(struct auth *);
+
+/* How long a right password is remembered, DEFAULT_REMEMBER_US at first. 0: nothing is, and no
+ * two checks share a hash. Before workers run. */
+void auth_set_remember(struct auth *, usec_t);
 
 /* Before workers run. Takes the account, also on failure. -EEXIST, -ENOMEM. */
 MUST_CHECK int auth_add(struct auth *, struct account *);

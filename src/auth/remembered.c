@@ -32,11 +32,11 @@ static struct remembered_entry *place_of(const struct remembered *t, uint64_t ge
 }
 
 void remembered_put(struct remembered *t, uint64_t generation,
-                    const uint8_t digest[CRYPTO_MAC_BYTES], usec_t now)
+                    const uint8_t digest[CRYPTO_MAC_BYTES], usec_t until)
 {
     struct remembered_entry *e = place_of(t, generation);
     e->generation = generation;
-    e->until = now + REMEMBERED_US;
+    e->until = until;
     memcpy(e->digest, digest, CRYPTO_MAC_BYTES);
 }
 

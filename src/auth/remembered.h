@@ -11,8 +11,7 @@ struct remembered {
 MUST_CHECK int remembered_init(struct remembered *);
 void remembered_done(struct remembered *); /* wipes */
 
-/* Until REMEMBERED_US after now. */
 void remembered_put(struct remembered *, uint64_t generation,
-                    const uint8_t digest[CRYPTO_MAC_BYTES], usec_t now);
+                    const uint8_t digest[CRYPTO_MAC_BYTES], usec_t until);
 bool remembered_has(const struct remembered *, uint64_t generation,
                     const uint8_t digest[CRYPTO_MAC_BYTES], usec_t now);

@@ -21,7 +21,6 @@
 #define USER_NAME_MAX  128
 #define PASSWORD_MAX   511 /* what crypt(3) reads */
 #define HASH_QUEUE_MAX 64  /* waiting password checks, then 421 */
-#define REMEMBERED_US  (300 * USEC_PER_S)
 #define REMEMBERED_MAX 4096              /* digests of right passwords */
 #define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */
 #define BAN_US         (60 * USEC_PER_S) /* and then refused for so long */
@@ -36,6 +35,7 @@
 #define DEFAULT_PER_ADDRESS     50
 #define DEFAULT_PER_ACCOUNT     20
 #define DEFAULT_UNAUTHENTICATED 100
+#define DEFAULT_REMEMBER_US     (300 * USEC_PER_S)
 #define DEFAULT_BAN_FAILURES    10 /* failed logins of a host within BAN_WINDOW_US */
 
 /* runtime */

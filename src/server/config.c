@@ -94,11 +94,9 @@ static cfg_opt_t limits_keys[] = {
 };
 
 static cfg_opt_t timeouts_keys[] = {
-    NUMBER("login_s", config_value_seconds),
-    NUMBER("idle_s", config_value_seconds),
-    NUMBER("stall_s", config_value_seconds),
-    NUMBER("connect_s", config_value_seconds),
-    CFG_END(),
+    NUMBER("login_s", config_value_seconds),    NUMBER("idle_s", config_value_seconds),
+    NUMBER("stall_s", config_value_seconds),    NUMBER("connect_s", config_value_seconds),
+    NUMBER("remember_s", config_value_seconds), CFG_END(),
 };
 
 static cfg_opt_t log_keys[] = {
@@ -148,6 +146,7 @@ static const struct number_row {
     AT("timeouts", "idle_s", timeouts.idle_us, NUMBER_SECONDS),
     AT("timeouts", "stall_s", timeouts.stall_us, NUMBER_SECONDS),
     AT("timeouts", "connect_s", timeouts.connect_us, NUMBER_SECONDS),
+    AT("timeouts", "remember_s", remember_us, NUMBER_SECONDS),
     AT("defaults", "quota_bytes", default_quota_bytes, NUMBER_WIDE),
     AT("defaults", "quota_files", default_quota_files, NUMBER_WIDE),
     AT("defaults", "rate_bytes_per_s", default_rate_bytes_per_s, NUMBER_WIDE),

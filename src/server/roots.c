@@ -128,6 +128,7 @@ int accounts_load(const struct settings *s, struct pool *hash_pool, struct auth 
     int r = auth_new(hash_pool, &auth);
     if (r < 0)
         return refuse(why, "accounts: %s", err_text(r));
+    auth_set_remember(auth, s->remember_us);
     for (unsigned i = 0; i < s->account_count; i++) {
         r = add_account(auth, &s->accounts[i]);
         if (r < 0) {

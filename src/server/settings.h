@@ -74,6 +74,7 @@ struct settings {
     struct session_limits limits;
     unsigned ban_failures; /* of a host within a minute; 0: nobody is banned */
     struct session_timeouts timeouts;
+    usec_t remember_us; /* a right password; 0: each login is hashed */
     enum log_format log_format;
     char *transfers;  /* file of audit records; NULL: they go to the log */
     unsigned workers; /* 0: one per core, at most WORKERS_MAX */

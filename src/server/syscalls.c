@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ static const char *const allowed[] = {
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
     /* what a process may ask about itself */
     "getpid", "gettid", "getuid", "geteuid", "getgid", "getegid", "getrandom", "clock_gettime",
-    "clock_getres", "clock_nanosleep", "gettimeofday", "getrusage", "sysinfo", "uname"};
+    "clock_getres", "clock_nanosleep", "gettimeofday", "getrusage", "getpriority", "sysinfo",
+    "uname"};
 
 /* Allowed when one argument, masked, has one value. */
 static const struct argument_rule {
@@ -96,6 +98,16 @@ static int allow_abort(scmp_filter_ctx filter)
     return allow(filter, "tgkill", 1, &self);
 }
 
+/* A thread may lower its own priority; raising it the kernel refuses by itself. */
+static int allow_nice(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp self[] = {
+        {0, SCMP_CMP_EQ, PRIO_PROCESS, 0},
+        {1, SCMP_CMP_EQ, 0, 0},
+    };
+    return allow(filter, "setpriority", ARRAY_LEN(self), self);
+}
+
 /* libc asks for clone3 first, whose flags a filter cannot read; told that there is none, it
  * takes clone. */
 static int hide_clone3(scmp_filter_ctx filter)
@@ -122,6 +134,8 @@ static int fill(scmp_filter_ctx filter)
         r = allow_tcp(filter, AF_INET6);
     if (r == 0)
         r = allow_abort(filter);
+    if (r == 0)
+        r = allow_nice(filter);
     return r < 0 ? r : hide_clone3(filter);
 }
 

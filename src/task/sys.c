@@ -306,6 +306,12 @@ int sys_memfd(const char *name)
     return (int)SYS(memfd_create(name, MFD_CLOEXEC));
 }
 
+void sys_be_nicer(int by)
+{
+    /* of the thread, on Linux: sched(7). A failure looks like -1, and is none worth telling. */
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + by);
+}
+
 uint64_t sys_own_cpu_us(void)
 {
     struct rusage u;

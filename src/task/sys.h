@@ -82,7 +82,10 @@ MUST_CHECK int sys_pidfd_open(pid_t); /* close-on-exec; readable when the proces
 /* what measuring needs */
 MUST_CHECK int sys_memfd(const char *name);
 MUST_CHECK int sys_forget_pages(int fd); /* the clean ones of a file */
-uint64_t sys_own_cpu_us(void); /* of this process, all threads; no fault point */
+/* Lowers the calling thread's priority as nice(2) does; if it cannot be, it stays. No fault
+ * point. */
+void sys_be_nicer(int by);
+uint64_t sys_own_cpu_us(void);           /* of this process, all threads; no fault point */
 
 /* what running other programs needs */
 MUST_CHECK int sys_pipe(int ret[2]); /* close-on-exec */

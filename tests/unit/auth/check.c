@@ -2,6 +2,7 @@
 
 #include <crypt.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -120,7 +121,7 @@ static void remember(void *arg)
     TASK_ASSERT(auth_hashes(auth) == 2); /* the wrong one evicted nothing */
     TASK_ASSERT(check(auth, "bob", "bobs") == 0 && check(auth, "ann", "right") == 0);
     TASK_ASSERT(auth_hashes(auth) == 3);
-    TASK_ASSERT(task_sleep_until(clock_after(REMEMBERED_US)) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(DEFAULT_REMEMBER_US)) == 0);
     TASK_ASSERT(check(auth, "ann", "right") == 0);
     TASK_ASSERT(auth_hashes(auth) == 4);
     auth_free(auth);
@@ -130,6 +131,24 @@ static void a_right_password_costs_one_hash_in_five_minutes(void **state)
 {
     (void)state;
     run_deterministic(1, remember, NULL);
+}
+
+static void remember_nothing(void *arg)
+{
+    (void)arg;
+    struct auth *auth = make_auth(inline_pool());
+    auth_set_remember(auth, 0);
+    for (unsigned i = 1; i <= 5; i++) {
+        TASK_ASSERT(check(auth, "ann", "right") == 0);
+        TASK_ASSERT(auth_hashes(auth) == i);
+    }
+    auth_free(auth);
+}
+
+static void where_nothing_is_remembered_each_check_costs_a_hash(void **state)
+{
+    (void)state;
+    run_deterministic(1, remember_nothing, NULL);
 }
 
 static void come_anonymously(void *arg)
@@ -393,16 +412,88 @@ static void a_full_queue_is_busy_for_all_but_those_who_can_share(void **state)
     leave_gate();
 }
 
+static void log_in_at_once(void *arg)
+{
+    (void)arg;
+    struct login logins[3];
+    struct scope scope;
+    scope_init(&scope);
+    auth_set_remember(gated_auth, 0);
+    shut_gate(&scope);
+    wait_for_gate();
+    for (unsigned i = 0; i < ARRAY_LEN(logins); i++) {
+        logins[i] = (struct login){.user = "ann", .password = "right", .result = 1};
+        TASK_ASSERT(scope_start(&scope, "login", TASK_NORMAL, log_in, &logins[i], NULL) == 0);
+    }
+    let_others_run();
+    open_gate();
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    scope_leave(&scope);
+    for (unsigned i = 0; i < ARRAY_LEN(logins); i++)
+        TASK_ASSERT(logins[i].result == 0);
+}
+
+static void where_nothing_is_remembered_nothing_is_shared_either(void **state)
+{
+    (void)state;
+    hold_gate(HASH_QUEUE_MAX);
+    run_threaded(1, log_in_at_once, NULL);
+    assert_int_equal(auth_hashes(gated_auth), 3);
+    leave_gate();
+}
+
+struct nice_job {
+    struct job job;
+    int niceness;
+};
+
+static void nice_run(struct job *job)
+{
+    ((struct nice_job *)job)->niceness = getpriority(PRIO_PROCESS, 0);
+}
+
+/* Of the thread that hashes. */
+static PARKS int niceness_of_pool(void)
+{
+    struct nice_job *j = mem_new(sizeof(*j));
+    TASK_ASSERT(j != NULL);
+    *j = (struct nice_job){.job = {.run = nice_run, .free = gate_free}};
+    TASK_ASSERT(job_run(gated_pool, &j->job, NULL, USEC_NEVER) == 0);
+    int niceness = j->niceness;
+    mem_free(j);
+    return niceness;
+}
+
+static void compare_niceness(void *arg)
+{
+    (void)arg;
+    int before = niceness_of_pool();
+    TASK_ASSERT(check(gated_auth, "ann", "right") == 0);
+    TASK_ASSERT(niceness_of_pool() > before || before == 19);
+    TASK_ASSERT(getpriority(PRIO_PROCESS, 0) == before);
+}
+
+static void a_thread_that_hashes_gives_way_to_the_others(void **state)
+{
+    (void)state;
+    hold_gate(HASH_QUEUE_MAX);
+    run_threaded(1, compare_niceness, NULL);
+    leave_gate();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_refusal_is_the_same_code_and_costs_one_hash),
         cmocka_unit_test(a_right_password_costs_one_hash_in_five_minutes),
+        cmocka_unit_test(where_nothing_is_remembered_each_check_costs_a_hash),
         cmocka_unit_test(anonymous_takes_any_password_and_no_hash),
         cmocka_unit_test(any_failed_allocation_is_no_memory_and_leaks_nothing),
         cmocka_unit_test(equal_checks_on_all_workers_share_one_hash),
         cmocka_unit_test(whoever_is_cancelled_the_others_get_their_answer),
         cmocka_unit_test(a_full_queue_is_busy_for_all_but_those_who_can_share),
+        cmocka_unit_test(where_nothing_is_remembered_nothing_is_shared_either),
+        cmocka_unit_test(a_thread_that_hashes_gives_way_to_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

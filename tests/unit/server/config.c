@@ -62,7 +62,7 @@ static const char whole[] =
     "  rate_bytes_per_s = 0\n"
     "}\n"
     "limits { sessions = 9 per_address = 8 per_account = 7 unauthenticated = 6 }\n"
-    "timeouts { login_s = 1 idle_s = 2 stall_s = 3 connect_s = 4 }\n"
+    "timeouts { login_s = 1 idle_s = 2 stall_s = 3 connect_s = 4 remember_s = 5 }\n"
     "log { format = json transfers = \"/var/log/t.jsonl\" }\n";
 
 static void every_key_reaches_its_setting(void **state)
@@ -96,6 +96,7 @@ static void every_key_reaches_its_setting(void **state)
     assert_int_equal(s.timeouts.idle_us, 2 * USEC_PER_S);
     assert_int_equal(s.timeouts.stall_us, 3 * USEC_PER_S);
     assert_int_equal(s.timeouts.connect_us, 4 * USEC_PER_S);
+    assert_int_equal(s.remember_us, 5 * USEC_PER_S);
     assert_int_equal(s.log_format, LOG_JSON);
     assert_string_equal(s.transfers, "/var/log/t.jsonl");
 }

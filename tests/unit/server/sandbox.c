@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -234,6 +235,8 @@ static int refuses_what_no_server_does(void)
     FAILS_WITH(syscall(SYS_io_uring_setup, 1, NULL), EPERM);
     FAILS_WITH(syscall(SYS_bpf, 0, NULL, 0), EPERM);
     FAILS_WITH(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), EPERM);
+    FAILS_WITH(setpriority(PRIO_USER, 0, 19), EPERM);
+    FAILS_WITH(setpriority(PRIO_PROCESS, (id_t)getppid(), 19), EPERM);
     return 0;
 }
 
@@ -298,6 +301,7 @@ static int allows_what_a_server_does(void)
     int count = 0;
     CHILD_ASSERT(pthread_create(&thread, NULL, add_one, &count) == 0);
     CHILD_ASSERT(pthread_join(thread, NULL) == 0 && count == 1);
+    CHILD_ASSERT(setpriority(PRIO_PROCESS, 0, 10) == 0 || errno == EACCES);
     char byte;
     CHILD_ASSERT(getrandom(&byte, 1, 0) == 1);
     CHILD_ASSERT(socket(AF_INET, SOCK_STREAM, 0) >= 0);
