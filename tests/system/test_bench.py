@@ -1,4 +1,4 @@
-"""ferry bench ftp: small runs against real servers; what it claims is what the servers saw. No time is judged."""
+"""ferry bench ftp --url: small runs against real servers; what it claims is what the servers saw. No time is judged."""
 
 import contextlib
 import importlib.util
@@ -16,6 +16,7 @@ import pytest
 from conftest import BIN, PASSWORD, USER, wait_until
 
 ALL_ROWS = ["stor", "retr", "login", "stor_idle", "retr_idle", "retr_many", "stor_many", "quit", "login_window"]
+STREAMS = ["stor", "retr", "stor_idle", "retr_idle"]
 LIMITS_OFF = "limits { sessions = 1000  per_address = 0  per_account = 0  unauthenticated = 0 }"
 SIZE, CLIENTS = 64 * 1024, 10
 
@@ -51,43 +52,48 @@ def small(tmp_path, url, *args):
     return json.loads(path.read_text()), out
 
 
-def check_plausible(results):
+def check_plausible(results, rows=ALL_ROWS):
+    """What each row says of the one server."""
     assert results["complete"] and "error" not in results
-    assert [row["row"] for row in results["rows"]] == ALL_ROWS
-    rows = {row["row"]: row for row in results["rows"]}
-    for name in ("stor", "retr", "stor_idle", "retr_idle"):
-        row = rows[name]
-        assert row["unit"] == "MB/sec" and row["files"] >= 3 and row["bytes"] == row["files"] * SIZE
-        assert len(row["samples"]) == 3
-        low, high = row["interval_90"]
-        assert min(row["samples"]) <= low <= row["value"] <= high <= max(row["samples"])
+    assert [row["row"] for row in results["rows"]] == rows
+    assert all(len(row["servers"]) == 1 for row in results["rows"])
+    cells = {row["row"]: row["servers"][0] for row in results["rows"]}
+    for row in results["rows"]:
+        samples = cells[row["row"]]["samples"]
+        assert 1 <= len(samples) <= 3 and min(samples) > 0, row
+        assert min(samples) <= cells[row["row"]]["value"] <= max(samples)
+        assert row["unit"] == ("MB/sec" if row["row"] in STREAMS else "MB" if row["row"] == "memory" else "secs")
+    for name in STREAMS:
+        cell = cells[name]
+        assert cell["operations"] >= len(cell["samples"]) and cell["bytes"] == cell["operations"] * SIZE
+        if len(cell["samples"]) == 3:
+            low, high = cell["interval_90"]
+            assert min(cell["samples"]) <= low <= cell["value"] <= high <= max(cell["samples"])
         # The fastest sample cannot be below what all the time gives, pauses and all.
-        assert max(row["samples"]) >= 0.99 * row["bytes"] / 1048576 / row["seconds"]
-    for name in ("retr_many", "stor_many"):
-        row = rows[name]
-        assert row["unit"] == "secs" and row["files"] == row["clients"] == CLIENTS
-        assert row["bytes"] == CLIENTS * SIZE and row["value"] <= row["seconds"]
-    for name in ("login", "quit", "login_window"):
-        assert rows[name]["bytes"] == 0 and rows[name]["value"] > 0
-    for name in ("stor", "retr", "stor_idle", "retr_idle"):
-        noop = rows[name]["noop"]
+        assert max(cell["samples"]) >= 0.99 * cell["bytes"] / 1048576 / cell["seconds"]
+        noop = cell["noop"]
         assert noop["count"] > 0 and 0 < noop["p50_ms"] <= noop["p95_ms"] <= noop["p99_ms"]
-    return rows
+    for name in ("login", "retr_many", "stor_many", "quit", "login_window"):
+        cell = cells[name]
+        assert cell["operations"] == CLIENTS * len(cell["samples"])
+        assert sum(cell["samples"]) <= cell["seconds"] + 1e-9  # what floating point leaves
+        assert cell["bytes"] == (cell["operations"] * SIZE if name.endswith("_many") else 0)
+    return cells
 
 
 def test_bytes_and_files_are_those_that_the_server_recorded(ferryd, root, tmp_path):
     server = ferryd(root, config=LIMITS_OFF)
     results, _ = small(tmp_path, url_of(server.port))
-    rows = check_plausible(results)
+    cells = check_plausible(results)
     server.stop()
     audits = server.records("audit")
     moved = {operation: [a for a in audits if a["operation"] == operation and a["result"] == "ok"]
              for operation in ("upload", "download")}
-    uploads = sum(rows[name]["files"] for name in ("stor", "stor_idle", "stor_many"))
-    downloads = sum(rows[name]["files"] for name in ("retr", "retr_idle", "retr_many"))
-    assert len(moved["upload"]) == uploads + 1  # the first file, before any row
+    uploads = sum(cells[name]["operations"] for name in ("stor", "stor_idle", "stor_many"))
+    downloads = sum(cells[name]["operations"] for name in ("retr", "retr_idle", "retr_many"))
+    assert len(moved["upload"]) == uploads + 2  # the first file, before any row; and the one that many download
     assert len(moved["download"]) == downloads
-    assert sum(a["bytes"] for a in moved["upload"]) == results["stored_bytes"] == (uploads + 1) * SIZE
+    assert sum(a["bytes"] for a in moved["upload"]) == results["stored_bytes"] == (uploads + 2) * SIZE
     assert sum(a["bytes"] for a in moved["download"]) == results["retrieved_bytes"] == downloads * SIZE
 
 
@@ -109,14 +115,16 @@ def test_memory_and_cpu_of_the_server_are_shown(ferryd, root, tmp_path):
     except PermissionError:
         pytest.skip("memory of another process cannot be read here")
     results, out = small(tmp_path, url_of(server.port), "-k", str(server.pid))
-    rows = check_plausible(results)
+    cells = check_plausible(results, ALL_ROWS + ["memory"])
     assert re.match(r"ferry .*\n\(starting with \d+\.\d[KMG] of memory being used\)\n", out)
-    assert results["memory_start_bytes"] > 100000
-    for row in results["rows"]:
-        assert 100000 < row["memory_bytes"] < 2 ** 32
-        assert 0 <= row["server_cpu_s"] < 100
-    assert rows["retr"]["server_cpu_s"] > 0 and rows["retr"]["client_cpu_s"] > 0
-    assert rows["login"]["memory_per_session_between"] == [CLIENTS // 3, CLIENTS]
+    known, = results["servers"]
+    assert known["memory_start_bytes"] > 100000
+    for cell in cells.values():
+        assert 0 <= cell["server_cpu_s"] < 100
+    for name in [*STREAMS, "login", "retr_many", "stor_many", "memory"]:
+        assert 100000 < cells[name]["memory_bytes"] < 2 ** 32
+    assert cells["retr"]["server_cpu_s"] > 0 and cells["retr"]["client_cpu_s"] > 0
+    assert cells["memory"]["memory_per_session_between"] == [CLIENTS // 3, CLIENTS]
 
 
 def test_the_table_has_the_lines_of_ftpbench_within_80_columns(ferryd, root, tmp_path):
@@ -130,7 +138,7 @@ def test_the_table_has_the_lines_of_ftpbench_within_80_columns(ferryd, root, tmp
               "10 concurrent clients (QUIT)", "10 concurrent clients (login, 10 at once)"]
     assert [row["label"] for row in results["rows"]] == labels
     for row in results["rows"]:
-        assert "%-50s %8.2f %-8s" % (row["label"], row["value"], row["unit"]) in [
+        assert "%-50s %8.2f %-8s" % (row["label"], row["servers"][0]["value"], row["unit"]) in [
             line.ljust(68) for line in out.splitlines()]
 
 
@@ -152,7 +160,8 @@ def test_a_file_larger_than_memory_is_kept_for_is_sent_whole(server, tmp_path):
     path = tmp_path / "j"
     bench(url_of(server.port), "-b", "upload", "--quick", "-s", "70M", "--json", str(path))
     row, = json.loads(path.read_text())["rows"]
-    assert row["bytes"] == row["files"] * 70 * 1024 * 1024
+    cell, = row["servers"]
+    assert cell["bytes"] == cell["operations"] * 70 * 1024 * 1024
     assert server.last_audit("upload")["bytes"] == 70 * 1024 * 1024
 
 
@@ -190,9 +199,10 @@ def test_a_limit_of_the_server_fails_the_row_with_the_client_s_number(ferryd, ro
                      "--json", str(tmp_path / "j"), code=1)
     results = json.loads((tmp_path / "j").read_text())
     row, = results["rows"]
+    cell, = row["servers"]
     assert not results["complete"]
-    assert re.match(r"login 7 of 20: the server says: (421|530) ", row["error"]), row
-    assert row["error"] in out and list(root.iterdir()) == []
+    assert re.match(r"login 8 of 20: the server says: (421|530) ", cell["error"]), row
+    assert cell["error"] in out and list(root.iterdir()) == []
 
 
 def test_a_process_that_is_not_there_is_said(server):
@@ -290,8 +300,8 @@ def test_pyftpdlib_is_measured_as_well(root, tmp_path):
     try:
         port = int(process.stdout.readline())
         results, _ = small(tmp_path, url_of(port), "-k", str(process.pid))
-        rows = check_plausible(results)
-        assert rows["retr"]["server_cpu_s"] > 0
+        cells = check_plausible(results, ALL_ROWS + ["memory"])
+        assert cells["retr"]["server_cpu_s"] > 0
         assert list(root.iterdir()) == []
     finally:
         process.kill()
