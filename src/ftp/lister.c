@@ -8,7 +8,7 @@
 #include "ftp/wire/glob.h"
 #include "ftp/wire/reply.h"
 
-#define BATCH_BYTES      (64 * 1024)
+#define BATCH_BYTES      (32 * 1024)
 #define LINE_MAX_BYTES   (16 * 1024) /* the longest, with the longest prefix */
 #define GLOB_SPARE_STEPS 8 /* what a plain pattern costs beyond one look at each byte */
 #define GLOB_LEVELS_MAX  4 /* components with wildcards; each holds a directory */
