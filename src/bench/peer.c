@@ -249,15 +249,19 @@ static struct bytes last_words(struct bytes text)
 
 static void read_error(struct peer *p, const char *work, int result)
 {
-    char path[PATH_BYTES + 8];
+    char path[PATH_BYTES + 8], said[PEER_ERROR_MAX / 2] = "";
     snprintf(path, sizeof(path), "%s/" PEER_LOG_FILE, work);
     struct buf text;
     buf_init(&text, LOG_MAX);
     if (folder_get(path, &text) == 0)
-        text_copy_printable(p->error, sizeof(p->error), last_words(buf_bytes(&text)));
-    if (p->error[0] == '\0')
-        (void)fail(p, "it did not start", result);
+        text_copy_printable(said, sizeof(said), last_words(buf_bytes(&text)));
     buf_done(&text);
+    if (result == -ETIMEDOUT)
+        snprintf(p->error, sizeof(p->error), "it does not greet; its last words: %s", said);
+    else if (said[0] != '\0')
+        memcpy(p->error, said, sizeof(said));
+    else
+        (void)fail(p, "it did not start", result);
 }
 
 int peer_start(struct peer *p, const struct stage *stage, const struct recipe *recipe,

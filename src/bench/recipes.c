@@ -19,18 +19,20 @@
 
 /* Defaults but for limits and patience. Its audit records cannot be turned off: they go to a
  * file. */
-static const char ferryd_conf[] = "state = \"@WORK@/state\"\n"
-                                  "listen \"ftp\" { address = {\"127.0.0.1:@PORT@\"} }\n"
-                                  "defaults { root = \"@FOLDER@\" }\n"
-                                  "limits {\n"
-                                  "    sessions = 0\n"
-                                  "    per_address = 0\n"
-                                  "    per_account = 0\n"
-                                  "    unauthenticated = 0\n"
-                                  "    ban_failures = 0\n"
-                                  "}\n"
-                                  "timeouts { login_s = 0  idle_s = 0 }\n"
-                                  "!each account \"@NAME@\" { hash = \"@HASH@\" }\n";
+static const char ferryd_conf[] =
+    "state = \"@WORK@/state\"\n"
+    "listen \"ftp\" { address = {\"127.0.0.1:@PORT@\"} }\n"
+    "defaults { root = \"@FOLDER@\" }\n"
+    "limits {\n"
+    "    sessions = 0\n"
+    "    per_address = 0\n"
+    "    per_account = 0\n"
+    "    unauthenticated = 0\n"
+    "    ban_failures = 0\n"
+    "}\n"
+    "!plain,no-sendfile timeouts { login_s = 0  idle_s = 0 }\n"
+    "!hashed timeouts { login_s = 0  idle_s = 0  remember_s = 0 }\n"
+    "!each account \"@NAME@\" { hash = \"@HASH@\" }\n";
 
 /* Debian's file, but for: writing on, limits and pauses off, no log of transfers. Debian's
  * vsftpd asks nobody but PAM, and PAM here pam_unix alone (peer_etc.c), whose version 1.5.2
@@ -143,7 +145,7 @@ const struct recipe recipes[] = {
     {
         .name = "ferryd",
         .program = "ferryd",
-        .variants = PLAIN,
+        .variants = PLAIN | HASHED,
         .is_event_driven = true,
         .login_note = {REMEMBERS, REMEMBERS, HASHES},
         .files = {{"ferryd.conf", ferryd_conf}},
