@@ -131,10 +131,8 @@ static void a_variant_with_a_switch_of_its_own_has_other_settings(void **state)
         const char *name;
         enum recipe_variant variant;
     } differing[] = {
-        {"ferryd", RECIPE_HASHED},
-        {"vsftpd", RECIPE_NO_SENDFILE},
-        {"proftpd", RECIPE_NO_SENDFILE},
-        {"pyftpdlib", RECIPE_NO_SENDFILE},
+        {"ferryd", RECIPE_HASHED},       {"vsftpd", RECIPE_NO_SENDFILE},
+        {"proftpd", RECIPE_NO_SENDFILE}, {"pyftpdlib", RECIPE_NO_SENDFILE},
         {"pyftpdlib", RECIPE_HASHED},
     };
 
