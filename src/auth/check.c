@@ -22,7 +22,7 @@ struct auth {
     struct accounts accounts; /* read-only once workers run */
     uint64_t last_generation;
     char *decoy; /* a setting, while no account has a hash */
-    uint8_t key[CRYPTO_MAC_BYTES];
+    struct crypto_mac_key *key;
     usec_t remember_us; /* 0: each check computes its own hash */
     _Atomic uint64_t hashes;
 
@@ -82,6 +82,7 @@ static void auth_unref(struct auth *auth)
     accounts_done(&auth->accounts);
     remembered_done(&auth->remembered);
     mem_free(auth->decoy);
+    crypto_mac_key_free(auth->key);
     (void)pthread_mutex_destroy(&auth->lock);
     mem_wipe_free(auth, sizeof(*auth));
 }
@@ -259,8 +260,7 @@ static int attempt_init(struct auth *auth, const struct auth_request *request,
         name, bytes_of(&generation, sizeof(generation)),
         bytes_first(password, PASSWORD_MAX + 1), /* those beyond are never right */
     };
-    return crypto_mac(bytes_of(auth->key, sizeof(auth->key)), parts, ARRAY_LEN(parts),
-                      ret->digest);
+    return crypto_mac(auth->key, parts, ARRAY_LEN(parts), ret->digest);
 }
 
 /* The one place that decides, under the lock, how an answer is found: 1: remembered as right;
@@ -334,6 +334,16 @@ int auth_check(struct auth *auth, const struct auth_request *request, struct acc
 
 /* -- life -- */
 
+static int make_key(struct crypto_mac_key **ret)
+{
+    uint8_t key[CRYPTO_MAC_BYTES];
+    int r = crypto_random(key, sizeof(key));
+    if (r == 0)
+        r = crypto_mac_key_new(bytes_of(key, sizeof(key)), ret);
+    mem_wipe(key, sizeof(key));
+    return r;
+}
+
 int auth_new(struct pool *hash_pool, struct auth **ret)
 {
     struct auth *auth = mem_new(sizeof(*auth));
@@ -345,7 +355,7 @@ int auth_new(struct pool *hash_pool, struct auth **ret)
     auth->remember_us = DEFAULT_REMEMBER_US;
     list_init(&auth->flights);
     uint64_t seed = 0;
-    int r = crypto_random(auth->key, sizeof(auth->key));
+    int r = make_key(&auth->key);
     if (r == 0)
         r = crypto_random(&seed, sizeof(seed));
     accounts_init(&auth->accounts, seed);

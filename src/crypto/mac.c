@@ -4,7 +4,12 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
+#include "base/mem.h"
 #include "crypto/random.h"
+
+struct crypto_mac_key {
+    EVP_MAC_CTX *ready; /* with the key in; never used itself, only copied */
+};
 
 /* The length before each part keeps ("ab", "c") and ("a", "bc") apart. */
 static bool add_part(EVP_MAC_CTX *ctx, struct bytes part)
@@ -16,8 +21,35 @@ static bool add_part(EVP_MAC_CTX *ctx, struct bytes part)
            (part.len == 0 || EVP_MAC_update(ctx, part.data, part.len) == 1);
 }
 
-static bool compute(EVP_MAC_CTX *ctx, struct bytes key, const struct bytes *parts,
-                    unsigned count, uint8_t ret[CRYPTO_MAC_BYTES])
+static bool compute(EVP_MAC_CTX *ctx, const struct bytes *parts, unsigned count,
+                    uint8_t ret[CRYPTO_MAC_BYTES])
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!add_part(ctx, parts[i]))
+            return false;
+    size_t len;
+    return EVP_MAC_final(ctx, ret, &len, CRYPTO_MAC_BYTES) == 1 && len == CRYPTO_MAC_BYTES;
+}
+
+/* HMAC-SHA-256 always exists; what can fail is memory. */
+static int no_memory(void)
+{
+    ERR_clear_error();
+    return -ENOMEM;
+}
+
+int crypto_mac(const struct crypto_mac_key *key, const struct bytes *parts, unsigned count,
+               uint8_t ret[CRYPTO_MAC_BYTES])
+{
+    EVP_MAC_CTX *ctx = EVP_MAC_CTX_dup(key->ready);
+    bool done = ctx != NULL && compute(ctx, parts, count, ret);
+    EVP_MAC_CTX_free(ctx);
+    return done ? 0 : no_memory();
+}
+
+/* -- keys -- */
+
+static EVP_MAC_CTX *context_new(struct bytes key)
 {
     char digest[] = "SHA256"; /* OSSL_PARAM takes no const */
     const OSSL_PARAM params[] = {
@@ -26,26 +58,33 @@ static bool compute(EVP_MAC_CTX *ctx, struct bytes key, const struct bytes *part
     };
     /* A NULL key would mean "the key of before". */
     const uint8_t *key_data = key.len != 0 ? key.data : (const uint8_t *)"";
-    if (EVP_MAC_init(ctx, key_data, key.len, params) != 1)
-        return false;
-    for (unsigned i = 0; i < count; i++)
-        if (!add_part(ctx, parts[i]))
-            return false;
-    size_t len;
-    return EVP_MAC_final(ctx, ret, &len, CRYPTO_MAC_BYTES) == 1 && len == CRYPTO_MAC_BYTES;
-}
-
-int crypto_mac(struct bytes key, const struct bytes *parts, unsigned count,
-               uint8_t ret[CRYPTO_MAC_BYTES])
-{
     EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     EVP_MAC_CTX *ctx = mac != NULL ? EVP_MAC_CTX_new(mac) : NULL;
-    bool done = ctx != NULL && compute(ctx, key, parts, count, ret);
+    EVP_MAC_free(mac); /* the context keeps it */
+    if (ctx != NULL && EVP_MAC_init(ctx, key_data, key.len, params) == 1)
+        return ctx;
     EVP_MAC_CTX_free(ctx);
-    EVP_MAC_free(mac);
-    if (done)
-        return 0;
-    /* HMAC-SHA-256 always exists; what can fail is memory. */
-    ERR_clear_error();
-    return -ENOMEM;
+    return NULL;
+}
+
+int crypto_mac_key_new(struct bytes key, struct crypto_mac_key **ret)
+{
+    struct crypto_mac_key *k = mem_new(sizeof(*k));
+    if (k == NULL)
+        return -ENOMEM;
+    k->ready = context_new(key);
+    if (k->ready == NULL) {
+        mem_free(k);
+        return no_memory();
+    }
+    *ret = k;
+    return 0;
+}
+
+struct crypto_mac_key *crypto_mac_key_free(struct crypto_mac_key *k)
+{
+    if (k != NULL)
+        EVP_MAC_CTX_free(k->ready); /* wipes */
+    mem_free(k);
+    return NULL;
 }

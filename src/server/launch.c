@@ -168,7 +168,13 @@ static int wake_crypto(void)
 {
     const struct bytes part = BYTES_LIT("");
     uint8_t mac[CRYPTO_MAC_BYTES];
-    return crypto_mac(BYTES_LIT("key"), &part, 1, mac);
+    struct crypto_mac_key *key;
+    int r = crypto_mac_key_new(BYTES_LIT("key"), &key);
+    if (r < 0)
+        return r;
+    r = crypto_mac(key, &part, 1, mac);
+    crypto_mac_key_free(key);
+    return r;
 }
 
 static int confine(struct launch *l, struct refusal *why)
