@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench/compat_rows.h"
+#include "io/tls.h"
 #include "task/sys.h"
 
 struct run {
@@ -16,6 +17,7 @@ struct run {
     struct scope aside; /* what goes on until the end */
     int signal_fd;
     FILE *err;
+    struct tls_context *tls;
     bool has_begun; /* the file may be there from now on */
     bool was_interrupted;
     int result;
@@ -237,15 +239,19 @@ static int run_all(struct run *run)
     t->chunk = mem_raw(COMPAT_CHUNK_BYTES);
     t->waste = mem_raw(COMPAT_WASTE_BYTES);
     int r = t->chunk != NULL && t->waste != NULL ? open_signals(&run->signal_fd) : -ENOMEM;
+    if (r == 0 && t->options->tls)
+        r = tls_context_new(&run->tls);
     if (r == 0)
         r = runtime_new(&settings, &runtime);
     if (r == 0) {
         memset(t->chunk, 'x', COMPAT_CHUNK_BYTES);
+        t->settings.tls = run->tls;
         t->pool = runtime_files_pool(runtime);
         r = runtime_run(runtime, main_task, run);
     }
     (void)runtime_free(runtime);
     sys_close(run->signal_fd);
+    (void)tls_context_free(run->tls);
     mem_free(t->chunk);
     mem_free(t->waste);
     return r;

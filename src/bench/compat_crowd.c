@@ -41,7 +41,7 @@ static int receive_file(struct compat *t, struct ftp_client *c)
     while ((n = stream_read(c->data, t->waste, COMPAT_WASTE_BYTES)) > 0)
         if (task_is_cancelled())
             return -ECANCELED;
-    return (int)n;
+    return (int)compat_end_of_data(n);
 }
 
 static int receive_one(void *arg, unsigned index)

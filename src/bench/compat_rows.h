@@ -51,6 +51,9 @@ void compat_print_seconds(struct compat *, usec_t began);
 PARKS MUST_CHECK int compat_sample(struct compat *);
 /* TYPE I, and a transfer of the file begins. */
 PARKS MUST_CHECK int compat_begin(struct ftp_client *, const char *verb, struct stream **ret);
+/* The result of reading: an end of TLS without close_notify is one as well, as it is for
+ * ftpbench. */
+ssize_t compat_end_of_data(ssize_t n);
 /* A result of the data connection, or a better one if the server says why it broke. */
 PARKS int compat_ask_why(struct ftp_client *, int result);
 /* To the data connection: whole chunks, so up to one less a byte more than was asked for. */

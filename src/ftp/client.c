@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ftp/client_internal.h"
 #include "io/tcp_bulk.h"
+#include "io/tls.h"
 
 static_assert(sizeof(struct ftp_client) <= 512, "ten thousand of them are held at once");
 
@@ -23,12 +24,18 @@ void ftp_client_init(struct ftp_client *c, const struct ftp_client_settings *set
     ftp_answer_init(&c->answers);
 }
 
+struct io_fd *ftp_client_socket(const struct stream *s)
+{
+    struct io_fd *f = stream_fd(s);
+    return f != NULL ? f : tls_socket(s);
+}
+
 void ftp_client_drop_data(struct ftp_client *c, bool in_order)
 {
     if (c->data == NULL)
         return;
     if (!in_order)
-        tcp_reset_on_close(stream_fd(c->data));
+        tcp_reset_on_close(ftp_client_socket(c->data));
     c->data = stream_free(c->data);
 }
 
@@ -43,9 +50,9 @@ void ftp_client_close(struct ftp_client *c)
 void ftp_client_break(struct ftp_client *c)
 {
     if (c->control != NULL)
-        tcp_break(stream_fd(c->control));
+        tcp_break(ftp_client_socket(c->control));
     if (c->data != NULL)
-        tcp_break(stream_fd(c->data));
+        tcp_break(ftp_client_socket(c->data));
 }
 
 bool ftp_client_is_open(const struct ftp_client *c)
@@ -123,7 +130,7 @@ static int read_more(struct ftp_client *c, usec_t deadline)
         c->control->stall_us = deadline - now;
     }
     ssize_t n = stream_read(c->control, data, room < sizeof(data) ? room : sizeof(data));
-    if (n == 0)
+    if (n == 0 || n == -FERRY_ETRUNCATED)
         return -FERRY_ECLOSED;
     if (n < 0)
         return n == -FERRY_ESTALLED ? -ETIMEDOUT : (int)n;
@@ -194,6 +201,25 @@ static int greet(struct ftp_client *c)
     return r;
 }
 
+/* AUTH TLS and the handshake (RFC 4217 4). What came behind the reply was sent in clear, by
+ * whoever: it must not be taken for replies that TLS protects. */
+static int secure_control(struct ftp_client *c)
+{
+    struct ftp_answer answer;
+    int r = ftp_client_command(c, "AUTH", BYTES_LIT("TLS"), &answer);
+    if (r == 0)
+        r = ftp_client_expect(c, &answer, 2);
+    ftp_answer_drop(&c->answers);
+    if (r == 0 && !ftp_line_is_idle(&c->answers.in))
+        r = -FERRY_EPROTO;
+    if (r < 0)
+        return r;
+    struct stream *plain = c->control;
+    c->control = NULL;
+    return tls_connect(c->settings->tls, plain, NULL, clock_after(c->settings->connect_us),
+                       &c->control);
+}
+
 int ftp_client_connect(struct ftp_client *c, const struct addr *to, const struct addr *from)
 {
     assert(c->control == NULL);
@@ -220,6 +246,17 @@ int ftp_client_connect(struct ftp_client *c, const struct addr *to, const struct
     c->peer = *to;
     c->local = local;
     r = greet(c);
+    if (r == 0 && c->settings->tls != NULL)
+        r = secure_control(c);
+    return r < 0 ? ftp_client_fail(c, r) : 0;
+}
+
+/* The data connections too (RFC 4217 8, 9). */
+static int protect_data(struct ftp_client *c)
+{
+    int r = command(c, "PBSZ", BYTES_LIT("0"));
+    if (r == 0)
+        r = command(c, "PROT", BYTES_LIT("P"));
     return r == -FERRY_EREFUSED ? ftp_client_fail(c, r) : r;
 }
 
@@ -232,13 +269,18 @@ int ftp_client_login(struct ftp_client *c, struct bytes user, struct bytes passw
     if (r == 0) /* 332 wants an account too, which there is not */
         r = answer.code == 332 ? -FERRY_EAUTH : ftp_client_expect(c, &answer, 2);
     ftp_answer_drop(&c->answers);
-    return r == -FERRY_EREFUSED ? -FERRY_EAUTH : r;
+    if (r == -FERRY_EREFUSED)
+        return -FERRY_EAUTH;
+    return r == 0 && c->settings->tls != NULL ? protect_data(c) : r;
 }
 
 int ftp_client_quit(struct ftp_client *c)
 {
     ftp_client_drop_data(c, false);
-    return ftp_client_fail(c, command(c, "QUIT", BYTES_NONE));
+    int r = command(c, "QUIT", BYTES_NONE);
+    if (r == 0 && c->settings->tls != NULL)
+        (void)!stream_end(c->control, 0); /* good manners: all that we wait for has come */
+    return ftp_client_fail(c, r);
 }
 
 int ftp_client_noop(struct ftp_client *c)

@@ -1,9 +1,11 @@
-/* The FTP client role (RFC 959, 1123, 2428, 3659): one control connection, passive transfers.
+/* The FTP client role (RFC 959, 1123, 2428, 3659, 4217): one control connection, passive
+ * transfers, in clear or all of it in TLS.
  *
  * A client is a plain object of its owner: every function is called by whatever task wants
  * something done, one at a time, on the worker that connected it; nothing runs between two
- * calls. Logged in and idle it holds its struct and a socket, under 1 KB (a reply that was
- * asked for with ftp_client_command() is held until the next call).
+ * calls. Logged in and idle it holds its struct and a socket, under 1 KB, and in TLS what
+ * OpenSSL keeps (a reply that was asked for with ftp_client_command() is held until the next
+ * call).
  *
  *     ftp_client_init(&c, &settings);
  *     r = ftp_client_connect(&c, &server, NULL);
@@ -19,6 +21,8 @@
  *                      who is refused at the greeting is not connected)
  *     -FERRY_EAUTH     the same, of a login
  *     -FERRY_EBADNAME  CR, LF or NUL in an argument, or a line over FTP_LINE_MAX: not sent
+ *     -FERRY_ETRUNCATED  of a download in TLS: it ended without close_notify. moved_bytes is
+ *                      what came; who knows the length can tell whether it was cut
  *
  * So do -FERRY_ECLOSED and -FERRY_ESTALLED of a transfer, if the data connection alone failed
  * and the server has answered since: ftp_client_is_open() tells. Every other failure has closed
@@ -26,7 +30,7 @@
  *
  *     -ETIMEDOUT       no connection, or no reply, in time
  *     -FERRY_ECLOSED   the server went away, or said 421 (c->code)
- *     -FERRY_EPROTO    what came is no FTP, or not what may follow
+ *     -FERRY_EPROTO    what came is no FTP, or not what may follow; no TLS that we take
  *     -FERRY_ELIMIT    a reply over FTP_REPLY_MAX, FTP_LINE_MAX or FTP_ANSWER_LINES_MAX
  *     -ECANCELED       the task was cancelled
  *     and -errno of the system (-ECONNREFUSED, -EADDRNOTAVAIL, -ENOMEM, ...).
@@ -44,9 +48,10 @@
 
 /* Shared by any number of clients, and outlives them. 0: no bound. */
 struct ftp_client_settings {
-    usec_t connect_us; /* to make a connection, of control and of data */
-    usec_t answer_us;  /* from a command to the end of its reply */
-    usec_t stall_us;   /* a transfer's longest time without a byte */
+    usec_t connect_us;             /* to make a connection, of control and of data */
+    usec_t answer_us;              /* from a command to the end of its reply */
+    usec_t stall_us;               /* a transfer's longest time without a byte */
+    const struct tls_context *tls; /* NULL: in clear. See io/tls.h: nothing is verified */
 };
 
 struct ftp_client {
@@ -55,6 +60,7 @@ struct ftp_client {
     struct stream *data;    /* of the transfer that is under way, or NULL */
     struct ftp_answer_reader answers;
     struct addr peer, local; /* local: what data connections are bound to; len 0: nothing */
+    bool is_upload;          /* the transfer under way */
 
     /* for the owner to read */
     uint64_t moved_bytes; /* of the transfer under way, or of the last; not yet confirmed */
@@ -66,12 +72,14 @@ struct ftp_client {
 
 void ftp_client_init(struct ftp_client *, const struct ftp_client_settings *);
 
-/* Connects and takes the greeting. from: the local address of this and of the data connections
- * (its port is not used), or NULL: the kernel's choice. */
+/* Connects and takes the greeting; with TLS also AUTH TLS and the handshake, and there is no
+ * way back to a connection in clear: -FERRY_EREFUSED closes it. from: the local address of this
+ * and of the data connections (its port is not used), or NULL: the kernel's choice. */
 PARKS MUST_CHECK int ftp_client_connect(struct ftp_client *, const struct addr *to,
                                         const struct addr *from);
 
-/* USER and PASS; a server that asks for no password gets none. */
+/* USER and PASS; a server that asks for no password gets none. With TLS also PBSZ and PROT P,
+ * and who refuses that is not connected. */
 PARKS MUST_CHECK int ftp_client_login(struct ftp_client *, struct bytes user,
                                       struct bytes password);
 

@@ -5,8 +5,11 @@
 #include "base/err.h"
 #include "ftp/client_internal.h"
 #include "io/tcp_bulk.h"
+#include "io/tls.h"
+#include "task/sys.h"
 
 #define TAKE_BYTES (256 * 1024) /* given to a sink at a time, at most */
+#define SEND_BYTES (64 * 1024)  /* read from a file at a time, if the kernel cannot send it */
 
 /* Replies to ABOR and to the NOOP behind it: the transfer's, ABOR's own, and no more. */
 #define ABORT_REPLIES_MAX 4
@@ -52,25 +55,6 @@ static int connect_data(struct ftp_client *c)
     return r < 0 ? ftp_client_fail(c, r) : 0;
 }
 
-int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct bytes path,
-                              struct stream **ret)
-{
-    c->moved_bytes = 0;
-    struct ftp_answer answer;
-    int r = ftp_client_can_send(verb, path) ? connect_data(c) : -FERRY_EBADNAME;
-    if (r == 0)
-        r = ftp_client_command(c, verb, path, &answer);
-    if (r == 0)
-        r = ftp_client_expect(c, &answer, 1);
-    ftp_answer_drop(&c->answers);
-    if (r < 0) {
-        ftp_client_drop_data(c, false);
-        return r;
-    }
-    *ret = c->data;
-    return 0;
-}
-
 static int last_reply(struct ftp_client *c)
 {
     struct ftp_answer answer;
@@ -81,8 +65,63 @@ static int last_reply(struct ftp_client *c)
     return r;
 }
 
+/* Offers the control connection's session: servers take it for the proof that both are of one
+ * client. Who refuses the handshake says why on the control connection. */
+static int secure_data(struct ftp_client *c)
+{
+    struct stream *plain = c->data;
+    c->data = NULL;
+    int r = tls_connect(c->settings->tls, plain, c->control,
+                        clock_after(c->settings->connect_us), &c->data);
+    if (r != -FERRY_ECLOSED && r != -FERRY_EPROTO)
+        return r < 0 ? ftp_client_fail(c, r) : 0;
+    int said = last_reply(c);
+    return said == -FERRY_EREFUSED ? said : ftp_client_fail(c, r);
+}
+
+static bool is_upload(const char *verb)
+{
+    static const char *const verbs[] = {"STOR", "STOU", "APPE"};
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        if (bytes_equal_nocase(bytes_str(verb), bytes_str(verbs[i])))
+            return true;
+    return false;
+}
+
+int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct bytes path,
+                              struct stream **ret)
+{
+    c->moved_bytes = 0;
+    c->is_upload = is_upload(verb);
+    struct ftp_answer answer;
+    int r = ftp_client_can_send(verb, path) ? connect_data(c) : -FERRY_EBADNAME;
+    if (r == 0)
+        r = ftp_client_command(c, verb, path, &answer);
+    if (r == 0)
+        r = ftp_client_expect(c, &answer, 1);
+    ftp_answer_drop(&c->answers);
+    if (r == 0 && c->settings->tls != NULL)
+        r = secure_data(c);
+    if (r < 0) {
+        ftp_client_drop_data(c, false);
+        return r;
+    }
+    *ret = c->data;
+    return 0;
+}
+
+/* In TLS the end is told, or the server would have to take the upload for a part of one. Then
+ * the server must close first: what it sent that we did not read (tickets) would turn our close
+ * into a reset, which may overtake the last bytes. */
 int ftp_client_data_end(struct ftp_client *c)
 {
+    int r = 0;
+    if (c->data != NULL && c->settings->tls != NULL)
+        r = stream_end(c->data, c->is_upload ? clock_after(c->settings->answer_us) : 0);
+    if (r == -FERRY_ECLOSED || r == -FERRY_EPROTO)
+        r = 0; /* the last reply tells what the server has */
+    if (r < 0)
+        return ftp_client_fail(c, r);
     ftp_client_drop_data(c, true);
     return 0;
 }
@@ -117,10 +156,12 @@ static int finish(struct ftp_client *c, int result, uint64_t *ret_bytes)
 {
     if (!ftp_client_is_open(c)) /* a sink's own failure */
         return result;
-    if (result == -FERRY_ECLOSED || result == -FERRY_ESTALLED) {
+    bool is_of_data = result == -FERRY_ECLOSED || result == -FERRY_ESTALLED ||
+                      (result == -FERRY_ETRUNCATED && !c->is_upload);
+    if (is_of_data) {
         ftp_client_drop_data(c, false);
         int r = last_reply(c);
-        bool said_why = r == -FERRY_EREFUSED && result == -FERRY_ECLOSED;
+        bool said_why = r == -FERRY_EREFUSED && result != -FERRY_ESTALLED;
         return said_why || !ftp_client_is_open(c) ? r : result;
     }
     if (result < 0)
@@ -131,12 +172,14 @@ static int finish(struct ftp_client *c, int result, uint64_t *ret_bytes)
     return r;
 }
 
+/* sink NULL: thrown away. */
 static int give_to_sink(struct ftp_client *c, const struct ftp_sink *sink,
                         const struct slices *slices)
 {
     for (unsigned i = 0; i < slices->count; i++) {
         const struct iovec *piece = &slices->pieces[i];
-        int r = sink->take(sink->arg, bytes_of(piece->iov_base, piece->iov_len));
+        int r =
+            sink != NULL ? sink->take(sink->arg, bytes_of(piece->iov_base, piece->iov_len)) : 0;
         if (r < 0)
             return r;
         c->moved_bytes += piece->iov_len;
@@ -168,8 +211,9 @@ int ftp_client_receive(struct ftp_client *c, const char *verb, struct bytes path
     int r = ftp_client_transfer_begin(c, verb, path, &data);
     if (r < 0)
         return r;
-    r = sink != NULL ? take_all(c, sink)
-                     : tcp_discard(stream_fd(data), c->settings->stall_us, &c->moved_bytes);
+    bool is_in_kernel = sink == NULL && stream_fd(data) != NULL;
+    r = is_in_kernel ? tcp_discard(stream_fd(data), c->settings->stall_us, &c->moved_bytes)
+                     : take_all(c, sink);
     return finish(c, r, ret_bytes);
 }
 
@@ -200,6 +244,38 @@ static int send_block(struct ftp_client *c, const struct ftp_source *source)
     return 0;
 }
 
+/* As the kernel would, for a stream that it cannot write to. */
+static int send_part(struct ftp_client *c, const struct file_part *part)
+{
+    while (c->moved_bytes < part->len) {
+        uint64_t left = part->len - c->moved_bytes;
+        struct room room;
+        if (task_is_cancelled())
+            return -ECANCELED;
+        int r = stream_room(c->data, left < SEND_BYTES ? (size_t)left : SEND_BYTES, &room);
+        if (r < 0)
+            return r;
+        ssize_t n = sys_preadv2(part->fd, room.pieces, (int)room.count,
+                                (off_t)(part->offset + c->moved_bytes), 0);
+        if (n <= 0) {
+            room_drop(&room);
+            return n < 0 ? (int)n : -FERRY_ETRUNCATED;
+        }
+        r = stream_send(c->data, &room, (size_t)n);
+        if (r < 0)
+            return r;
+        c->moved_bytes += (uint64_t)n;
+    }
+    return 0;
+}
+
+static int send_file(struct ftp_client *c, const struct file_part *part)
+{
+    struct io_fd *f = stream_fd(c->data);
+    return f != NULL ? tcp_send_file(f, part, c->settings->stall_us, &c->moved_bytes)
+                     : send_part(c, part);
+}
+
 int ftp_client_stor(struct ftp_client *c, struct bytes path, const struct ftp_source *source,
                     uint64_t *ret_bytes)
 {
@@ -209,8 +285,6 @@ int ftp_client_stor(struct ftp_client *c, struct bytes path, const struct ftp_so
     if (r < 0)
         return r;
     const struct file_part part = {source->fd, source->offset, source->len};
-    r = source->fd >= 0
-            ? tcp_send_file(stream_fd(data), &part, c->settings->stall_us, &c->moved_bytes)
-            : send_block(c, source);
+    r = source->fd >= 0 ? send_file(c, &part) : send_block(c, source);
     return finish(c, r, ret_bytes);
 }

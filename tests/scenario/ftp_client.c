@@ -12,7 +12,8 @@
 #define LIMIT_US   (30 * USEC_PER_S) /* of the runtime's clock, for what is meant to end so */
 
 static const struct ftp_client_settings patient; /* no bound: nothing here may hang */
-static const struct ftp_client_settings strict = {LIMIT_US, LIMIT_US, LIMIT_US};
+static const struct ftp_client_settings strict = {
+    .connect_us = LIMIT_US, .answer_us = LIMIT_US, .stall_us = LIMIT_US};
 
 /* -- the server and one task beside it -- */
 

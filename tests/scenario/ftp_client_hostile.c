@@ -374,7 +374,8 @@ struct outcome {
 
 static void run_row(const struct row *row, struct outcome *ret)
 {
-    static const struct ftp_client_settings patient, strict = {LIMIT_US, LIMIT_US, LIMIT_US};
+    static const struct ftp_client_settings patient,
+        strict = {.connect_us = LIMIT_US, .answer_us = LIMIT_US, .stall_us = LIMIT_US};
     struct server server = {.row = row};
     struct ftp_client c;
     start_server(&server);

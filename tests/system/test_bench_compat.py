@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from conftest import BIN, PASSWORD, USER, wait_until
+from conftest import BIN, PASSWORD, USER, require, wait_until
 
 LIMITS_OFF = "limits { sessions = 1000  per_address = 0  per_account = 0  unauthenticated = 0 }"
 CLIENTS = 4
@@ -75,13 +75,15 @@ def check_lines(out, kind, memory=""):
 
 
 @contextlib.contextmanager
-def pyftpdlib_server(root, extra=""):
-    """A running pyftpdlib; yields its port and its process, whose standard error has the commands it got."""
-    if importlib.util.find_spec("pyftpdlib") is None:
-        pytest.skip("not installed: pyftpdlib")
+def pyftpdlib_server(root, certificate=""):
+    """A running pyftpdlib; yields its port and its process, whose standard error has the commands it got. With a
+    certificate it takes logins and data in TLS only."""
+    for module in ["pyftpdlib"] + (["OpenSSL"] if certificate else []):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip("not installed: " + module)
     log = open(root.parent / "pyftpdlib.log", "w+")
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", PYFTPDLIB, str(root), USER, PASSWORD, extra],
-                               stdout=subprocess.PIPE, stderr=log, text=True)
+    command = [sys.executable, "-W", "ignore", "-c", PYFTPDLIB, str(root), USER, PASSWORD, str(certificate)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
         yield int(process.stdout.readline()), process
     finally:
@@ -96,8 +98,13 @@ logging.basicConfig(level=logging.DEBUG, format="%(message)s")
 from pyftpdlib.authorizers import DummyAuthorizer
 from pyftpdlib.handlers import FTPHandler
 from pyftpdlib.servers import FTPServer
+root, user, password, certificate = sys.argv[1:]
+if certificate:
+    from pyftpdlib.handlers import TLS_FTPHandler as FTPHandler
+    FTPHandler.certfile = certificate
+    FTPHandler.tls_control_required = FTPHandler.tls_data_required = True
 FTPHandler.authorizer = DummyAuthorizer()
-FTPHandler.authorizer.add_user(sys.argv[2], sys.argv[3], sys.argv[1], perm="elradfmwMT")
+FTPHandler.authorizer.add_user(user, password, root, perm="elradfmwMT")
 FTPServer.max_cons = 0
 server = FTPServer(("127.0.0.1", 0), FTPHandler)
 print(server.socket.getsockname()[1], flush=True)
@@ -134,6 +141,7 @@ def test_memory_is_a_pile_whose_first_sample_is_shown_last(ferryd, root):
     # The sample of the start is of an idle server; without the shared pages it is less than what is resident.
     kilobytes = {m: float(m[:-1]) * {"B": 1 / 1024, "K": 1, "M": 1024, "G": 1024 ** 2}[m[-1]] for m in memory}
     assert kilobytes[memory[-1]] == min(kilobytes.values()) < resident / 1024
+    assert kilobytes[memory[-1]] < max(kilobytes.values())  # transfers cost something
 
 
 def test_pyftpdlib_is_measured_as_well(root):
@@ -201,6 +209,50 @@ def test_the_file_is_uploaded_in_whole_chunks(ferryd, root):
     server.stop()
     downloads = [a for a in server.records("audit") if a["operation"] == "download" and a["result"] == "ok"]
     assert downloads and {a["bytes"] for a in downloads} == {4194304 + 8192} and {a["path"] for a in downloads} == {"/$testfile"}
+
+
+# -- TLS --
+
+LOGIN_TLS = ["AUTH TLS"] + LOGIN + ["PBSZ 0", "PROT P"]
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A key and a certificate that nobody has signed."""
+    require("openssl")
+    path = tmp_path / "certificate.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-subj", "/CN=test", "-days", "2", "-keyout", str(path), "-out", str(path) + ".cert"],
+                   check=True, capture_output=True)
+    with open(path, "a") as f:
+        f.write((tmp_path / "certificate.pem.cert").read_text())
+    return path
+
+
+def test_everything_is_measured_in_tls_as_well(root, certificate):
+    with pyftpdlib_server(root, certificate) as (port, process):
+        out, err = compat(port, "-S", "-b", "all", "-k", str(process.pid))
+        assert err == "" and list(root.iterdir()) == []
+        check_lines(out.split("\n", 1)[1], "all", SIZE)
+        sent = commands(root)
+    assert sent[:len(LOGIN_TLS)] == LOGIN_TLS
+    assert sent.count("AUTH TLS") == sent.count("PROT P") == sent.count("USER " + USER) == 6 + CLIENTS
+
+
+def test_the_file_arrives_whole_in_tls(root, certificate):
+    with pyftpdlib_server(root, certificate) as (port, _):
+        process = start(port, "-S", "-b", "download", "-s", "4M", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # While it is fetched the file lies there.
+        wait_until("it is fetched", lambda: "retr $testfile" in commands(root) or process.poll() is not None)
+        data = (root / "$testfile").read_bytes()
+        assert process.communicate(timeout=60) and process.returncode == 0
+    assert data == b"x" * 4194304
+
+
+def test_a_server_without_tls_is_not_talked_to_in_clear(server):
+    _, err = compat(server.port, "-S", code=1)
+    assert re.fullmatch(r"ferry bench ftp: trying to write: the server says: 50\d .*\n", err)
+    assert server.records("login") == []
 
 
 # -- what goes wrong --
