@@ -11,6 +11,9 @@
 #include "io/tls.h"
 #include "task/sys.h"
 
+#define REMOVAL_TRIES    10
+#define REMOVAL_PAUSE_US (200 * USEC_PER_MS)
+
 struct run {
     struct compat compat;
     struct scope work;  /* what a signal ends: the rows, then the removal of the file */
@@ -127,12 +130,28 @@ static int look_in(void *arg, struct bytes data)
     return 0;
 }
 
+/* Sessions that we closed count until the server has seen it, so one that is full is asked
+ * again. */
+static int login_to_remove(struct compat *t)
+{
+    int r = compat_login(t, &t->lone);
+    for (unsigned i = 1; i < REMOVAL_TRIES; i++) {
+        if (r != -FERRY_EREFUSED && r != -FERRY_EAUTH && r != -FERRY_ECLOSED)
+            return r;
+        ftp_client_close(&t->lone);
+        r = task_sleep_until(clock_after(REMOVAL_PAUSE_US));
+        if (r == 0)
+            r = compat_login(t, &t->lone);
+    }
+    return r;
+}
+
 static int remove_file(struct compat *t)
 {
     struct search search = {0};
     const struct ftp_sink sink = {look_in, &search};
     uint64_t bytes;
-    int r = compat_login(t, &t->lone);
+    int r = login_to_remove(t);
     if (r == 0)
         r = ftp_client_type(&t->lone, 'A');
     if (r == 0)
