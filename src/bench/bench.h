@@ -31,12 +31,14 @@ struct bench {
     struct target targets[BENCH_TARGETS_MAX];
     unsigned target_count;
     struct load_source source;
+    struct tls_context *tls; /* NULL: in clear */
     struct stage *stage; /* NULL: the server runs already */
     bool has_variant;
     enum recipe_variant variant; /* of the servers that run */
     struct probe probe;
-    struct pool *pool;   /* for what blocks: /proc, starting servers, making files */
-    const char *label;   /* of what is under way */
+    struct pool *pool; /* for what blocks: /proc, starting servers, making files */
+    const char *label; /* of what is under way */
+    char progress[BENCH_LABEL_MAX + 64];
     usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
 };
 
@@ -51,7 +53,6 @@ struct run {
     struct bench_row *row;
     struct bench_cell *cell;
     struct latencies latencies;
-    usec_t spent_us; /* on all of its samples */
 };
 
 /* One sample, as its row measured it. */

@@ -10,11 +10,13 @@
 #include "base/mem.h"
 #include "bench/engine.h"
 #include "bench/servers.h"
+#include "io/tls.h"
 #include "task/fd.h"
 #include "task/sys.h"
 
-#define TICK_US      (200 * USEC_PER_MS)
-#define IDLE_WAIT_US (2 * USEC_PER_S)
+#define TICK_US            (200 * USEC_PER_MS)
+#define IDLE_WAIT_US       (2 * USEC_PER_S)
+#define IDLE_WAIT_QUICK_US (1500 * USEC_PER_MS)
 
 #define POOL_THREADS 2 /* one looks at memory while the other starts a server */
 
@@ -191,6 +193,7 @@ static int run_session(struct session *s, const struct addr *server)
     (void)runtime_free(runtime);
     sys_close(s->signal_fd);
     load_source_done(&b->source);
+    b->tls = tls_context_free(b->tls);
     return r;
 }
 
@@ -221,7 +224,7 @@ int bench_run(const struct bench_options *options, const struct addr *server,
         s->bench.options = options;
         s->bench.watcher = watcher;
         s->bench.results = ret;
-        s->bench.idle_wait_us = IDLE_WAIT_US;
+        s->bench.idle_wait_us = options->quick ? IDLE_WAIT_QUICK_US : IDLE_WAIT_US;
         r = server != NULL ? run_session(s, server) : run_staged(s);
     }
     mem_free(s);

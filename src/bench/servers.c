@@ -7,9 +7,10 @@
 #include "base/text.h"
 #include "bench/measure.h"
 #include "bench/rows.h"
+#include "io/tls.h"
 
 #define STREAM_BYTES       (UINT64_C(512) * 1024 * 1024)
-#define STREAM_BYTES_QUICK (UINT64_C(64) * 1024 * 1024)
+#define STREAM_BYTES_QUICK (UINT64_C(32) * 1024 * 1024)
 #define SETTINGS_TEXT_MAX  16384
 
 /* -- which -- */
@@ -41,6 +42,12 @@ int servers_use(struct bench *b, const struct addr *addr)
     t->load_settings.server = *addr;
     t->load_settings.user = server->user;
     t->load_settings.password = server->password;
+    if (b->options->tls) {
+        int r = tls_context_new(&b->tls);
+        if (r < 0)
+            return r;
+        t->load_settings.client.tls = b->tls;
+    }
     return load_init(&t->load, &t->load_settings);
 }
 
