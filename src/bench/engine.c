@@ -5,12 +5,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/choice.h"
 #include "bench/report.h"
 #include "bench/rows.h"
 #include "bench/servers.h"
+#include "bench/turns.h"
 
 #define ROW_US            (100 * USEC_PER_S) /* then slow servers get no further samples */
-#define ROW_QUICK_US      (2 * USEC_PER_S)
+#define ROW_QUICK_US      (2500 * USEC_PER_MS)
 #define SAMPLES_MIN       5 /* of these everybody gets as many */
 #define SAMPLES_QUICK_MIN 1
 
@@ -125,56 +127,64 @@ static bool is_out(const struct run *run)
 static int take_sample(struct run *run)
 {
     struct sample s = {0};
-    usec_t began = clock_now();
     int r = run->kind->before != NULL ? run->kind->before(run) : 0;
     if (r == 0)
         r = measure(run, &s);
     if (r == 0 && run->kind->after != NULL)
         r = run->kind->after(run);
-    run->spent_us += clock_now() - began;
     return r < 0 ? give_up(run, r) : 0;
 }
 
 /* -- a row -- */
 
+/* What is under way; what `ferry bench ftp --url` measures has no name that is worth saying. */
+static void show(const struct run *run, const char *what)
+{
+    struct bench *b = run->bench;
+    if (b->stage == NULL)
+        return;
+    snprintf(b->progress, sizeof(b->progress), "%s: %s, %s", run->row->label, run->cell->target,
+             what);
+    b->label = b->progress;
+}
+
 static int prepare(struct run *run)
 {
     if (run->kind->prepare == NULL)
         return 0;
+    show(run, "beginning");
     int r = run->kind->prepare(run);
     return r < 0 ? give_up(run, r) : 0;
 }
 
-static unsigned samples_wanted(const struct run *run)
+static struct turns turns_of(const struct run *runs, unsigned count)
 {
-    return has(run, ROW_ONCE) ? 1 : run->bench->options->pairs;
+    const struct bench_options *o = runs[0].bench->options;
+    return (struct turns){
+        .count = count,
+        .wanted = has(&runs[0], ROW_ONCE) ? 1 : o->pairs,
+        .least = o->quick ? SAMPLES_QUICK_MIN : SAMPLES_MIN,
+        .share_us = (o->quick ? ROW_QUICK_US : ROW_US) / count,
+    };
 }
 
-/* The first server goes on as long as any other does: each sample of theirs has its pair. */
-static bool wants_more(const struct run *run, unsigned servers)
-{
-    const struct bench_options *o = run->bench->options;
-    unsigned least = o->quick ? SAMPLES_QUICK_MIN : SAMPLES_MIN;
-    if (is_out(run) || run->cell->sample_count >= samples_wanted(run))
-        return false;
-    usec_t share = (o->quick ? ROW_QUICK_US : ROW_US) / servers;
-    return run->cell->sample_count < least || run->spent_us < share;
-}
-
-/* In turn, each round begins with another: nobody always comes after the same one. */
 static int rounds(struct run *runs, unsigned count)
 {
-    int r = 0;
-    bool goes_on = true;
-    for (unsigned round = 0; goes_on && r == 0; round++) {
-        goes_on = false;
-        for (unsigned k = 0; k < count && r == 0; k++) {
-            struct run *run = &runs[(round + k) % count];
-            if (!wants_more(run, count))
-                continue;
-            goes_on = true;
-            r = take_sample(run);
-        }
+    struct turns turns = turns_of(runs, count);
+    for (unsigned i = 0; i < count; i++)
+        if (is_out(&runs[i]))
+            turns_out(&turns, i);
+    int r = 0, next;
+    while (r == 0 && (next = turns_next(&turns)) >= 0) {
+        struct run *run = &runs[next];
+        usec_t began = clock_now();
+        char what[48];
+        snprintf(what, sizeof(what), "%u of %u", turns.servers[next].samples + 1, turns.wanted);
+        show(run, what);
+        r = take_sample(run);
+        turns_took(&turns, (unsigned)next, clock_now() - began);
+        if (is_out(run))
+            turns_out(&turns, (unsigned)next);
     }
     return r;
 }
@@ -184,7 +194,7 @@ static int finish(struct run *run)
     struct bench_cell *cell = run->cell;
     int r = 0;
     if (has(run, ROW_IDLE_MEMORY) && !is_out(run))
-        r = idle_memory(run->bench, run->target, &cell->memory_bytes, &cell->has_memory);
+        r = held_memory(run->bench, run->target, &cell->memory_bytes, &cell->has_memory);
     if (run->latencies.count > 0)
         cell->noop = latencies_of(&run->latencies, 0);
     if (run->target->recipe != NULL && cell->note[0] == '\0') {
@@ -203,26 +213,14 @@ static int all(struct run *runs, unsigned count)
         r = prepare(&runs[i]);
     if (r == 0)
         r = rounds(runs, count);
+    if (r == 0 && has(&runs[0], ROW_IDLE_MEMORY))
+        r = idle_wait(runs[0].bench); /* once for all of them */
     for (unsigned i = 0; i < count && r == 0; i++)
         r = finish(&runs[i]);
     for (unsigned i = 0; i < count; i++)
         if (runs[i].kind->leave != NULL)
             runs[i].kind->leave(&runs[i]);
     return r;
-}
-
-static bool takes_part(const struct target *t, const struct row_kind *kind)
-{
-    const struct recipe *recipe = t->recipe;
-    if (recipe == NULL)
-        return (kind->traits & ROW_NEEDS_PID) == 0 || t->pid != 0;
-    if (t->pid == 0)
-        return false;
-    if ((kind->traits & ROW_THOUSANDS) != 0 && !recipe->is_event_driven)
-        return false;
-    if ((kind->traits & ROW_NO_FLOOR) != 0 && recipe->is_floor)
-        return false;
-    return (kind->traits & ROW_NEEDS_MLSD) == 0 || !recipe->lacks_mlsd;
 }
 
 static void write_label(const struct run *run, char dst[BENCH_LABEL_MAX])
@@ -259,45 +257,41 @@ static int run_servers(struct bench *b, struct bench_row *row, struct run *runs)
     return r;
 }
 
+/* What it may be given to is not there, or not in this setting: no row. */
 static int run_row(struct bench *b, const struct row_kind *kind)
 {
     struct bench_results *results = b->results;
     struct bench_row *row = &results->rows[results->count];
+    struct target *targets[BENCH_TARGETS_MAX];
     struct run runs[BENCH_TARGETS_MAX];
+    unsigned count = choice_of_targets(b, kind, targets);
+    if (count == 0)
+        return 0;
     memset(row, 0, sizeof(*row)); /* a literal would be built on the stack of a task */
     row->name = kind->name;
     row->unit = kind->unit;
+    row->count = count;
     int r = 0;
-    for (unsigned i = 0; i < b->target_count && r == 0; i++) {
-        struct target *t = &b->targets[i];
-        if (!takes_part(t, kind)) {
-            if (i == 0)
-                return 0; /* there is nothing to hold the others against */
-            continue;
-        }
-        struct run *run = &runs[row->count];
-        *run = (struct run){.bench = b,
-                            .kind = kind,
-                            .target = t,
-                            .load = &t->load,
-                            .row = row,
-                            .cell = &row->cells[row->count++]};
-        text_copy(run->cell->target, sizeof(run->cell->target), bytes_str(t->record->name));
-        run->cell->is_floor = t->recipe != NULL && t->recipe->is_floor;
-        r = latencies_init(&run->latencies);
+    for (unsigned i = 0; i < count; i++) {
+        struct target *t = targets[i];
+        struct bench_cell *cell = &row->cells[i];
+        runs[i] = (struct run){
+            .bench = b, .kind = kind, .target = t, .load = &t->load, .row = row, .cell = cell};
+        text_copy(cell->target, sizeof(cell->target), bytes_str(t->record->name));
+        cell->is_floor = t->recipe != NULL && t->recipe->is_floor;
+        if (r == 0)
+            r = latencies_init(&runs[i].latencies);
     }
-    if (row->count > 0) {
-        write_label(&runs[0], row->label);
-        row->clients = crowd_size(&runs[0]);
-        b->label = row->label;
-    }
-    if (r == 0 && row->count > 0)
+    write_label(&runs[0], row->label);
+    row->clients = crowd_size(&runs[0]);
+    b->label = row->label;
+    if (r == 0)
         r = run_servers(b, row, runs);
-    for (unsigned i = 0; i < row->count; i++)
+    for (unsigned i = 0; i < count; i++)
         latencies_done(&runs[i].latencies);
-    if (r == -ECANCELED || row->count == 0)
+    if (r == -ECANCELED)
         return r;
-    for (unsigned i = 0; i < row->count; i++)
+    for (unsigned i = 0; i < count; i++)
         bench_cell_finish(&row->cells[i], row->unit, &row->cells[0]);
     results->count++;
     if (b->watcher->ended != NULL)
@@ -325,18 +319,6 @@ static int try_out(struct bench *b)
     return r;
 }
 
-/* What takes minutes is left out of a quick run, unless it was asked for by name. */
-static bool is_chosen(const struct bench *b, const struct row_kind *kind)
-{
-    if (b->stage == NULL && (kind->traits & ROW_STAGED) != 0)
-        return false;
-    if (b->options->rows != NULL)
-        return bench_list_has(b->options->rows, kind->name);
-    if (b->options->quick && (kind->traits & ROW_THOUSANDS) != 0)
-        return false;
-    return (kind->kinds & (1u << b->options->kind)) != 0;
-}
-
 int engine_run(struct bench *b)
 {
     b->label = b->stage != NULL ? "starting servers" : "connecting";
@@ -349,7 +331,7 @@ int engine_run(struct bench *b)
         b->watcher->began(b->watcher->arg, b->results);
     for (size_t i = 0; i < row_kind_count && r == 0; i++) {
         const struct row_kind *kind = &row_kinds[i];
-        if (!is_chosen(b, kind))
+        if (!choice_has_row(b, kind))
             continue;
         r = servers_run(b, kind->variant);
         if (r == 0)

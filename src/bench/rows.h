@@ -58,7 +58,12 @@ PARKS MUST_CHECK int crowd_each(struct run *, const char *what,
                                 unsigned width);
 PARKS void crowd_close(struct run *); /* QUIT first */
 
-/* What the server holds after a while of silence. Not known: 0, and *ret_known is false. */
+/* A while of silence, in which a server gives back what it needs no longer. */
+PARKS MUST_CHECK int idle_wait(const struct bench *);
+/* What the server holds now, and after a while of silence. Not known: 0, and *ret_known is
+ * false. */
+PARKS MUST_CHECK int held_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
+                                 bool *ret_known);
 PARKS MUST_CHECK int idle_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
                                  bool *ret_known);
 /* Runs what blocks on a thread of the pool; not cancellable, so it has a deadline of its own.

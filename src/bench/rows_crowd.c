@@ -52,20 +52,29 @@ void crowd_close(struct run *run)
 
 /* -- memory -- */
 
-int idle_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
+int idle_wait(const struct bench *b)
+{
+    return task_sleep_until(clock_after(b->idle_wait_us));
+}
+
+int held_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
 {
     struct measure seen = {0};
     *ret_known = false;
     if (t->pid == 0)
         return 0;
-    int r = task_sleep_until(clock_after(b->idle_wait_us));
-    if (r == 0)
-        r = measure_run(b->pool, t->pid, true, &seen);
+    int r = measure_run(b->pool, t->pid, true, &seen);
     if (r == 0) {
         *ret_known = seen.dirty_result == 0;
         *ret_bytes = seen.dirty_bytes;
     }
     return r;
+}
+
+int idle_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
+{
+    int r = idle_wait(b);
+    return r == 0 ? held_memory(b, t, ret_bytes, ret_known) : r;
 }
 
 /* -- what blocks -- */

@@ -7,7 +7,7 @@
 
 #define SMALL_FILES   2000
 #define SMALL_BYTES   4096
-#define SMALL_QUICK   400
+#define SMALL_QUICK   100
 #define MANY_SESSIONS 10
 #define MANY_FOLDER   "ferry-bench-many"
 #define MANY_ENTRIES  100000
@@ -86,11 +86,21 @@ static int small(struct run *run, const char *what, int (*act)(void *, unsigned)
     return r;
 }
 
+/* Sessions of their own for each sample, so that none has an address, and its ports, for long.
+ */
+static int open_sessions(struct run *run)
+{
+    crowd_close(run);
+    return crowd_open(run, crowd_size(run), crowd_size(run));
+}
+
 /* Uploads make new files; downloads find them. */
 int row_before_small_up(struct run *run)
 {
-    int r = row_before_small_down(run);
-    return r == 0 ? all_sessions(run, "removal of small files", act_remove) : r;
+    int r = open_sessions(run);
+    if (r == 0 && run->cell->sample_count > 0)
+        r = all_sessions(run, "removal of small files", act_remove);
+    return r;
 }
 
 int row_small_up(struct run *run, struct sample *ret)
@@ -98,12 +108,9 @@ int row_small_up(struct run *run, struct sample *ret)
     return small(run, "upload of small files", act_store, ret);
 }
 
-/* Sessions of their own for each sample, so that none has an address, and its ports, for long.
- */
 int row_before_small_down(struct run *run)
 {
-    crowd_close(run);
-    int r = crowd_open(run, crowd_size(run), crowd_size(run));
+    int r = open_sessions(run);
     if (r == 0 && run->cell->sample_count == 0)
         r = all_sessions(run, "upload of small files", act_store);
     return r;

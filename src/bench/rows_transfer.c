@@ -1,10 +1,11 @@
 #include "base/text.h"
 #include "bench/rows.h"
 
-#define SAMPLE_US       (500 * USEC_PER_MS)
-#define SAMPLE_QUICK_US (200 * USEC_PER_MS)
-#define DISK_BYTES      (UINT64_C(128) * 1024 * 1024)
-#define BYTES_PER_MB    (1024.0 * 1024.0)
+#define SAMPLE_US        (500 * USEC_PER_MS)
+#define SAMPLE_QUICK_US  (100 * USEC_PER_MS)
+#define DISK_BYTES       (UINT64_C(128) * 1024 * 1024)
+#define DISK_BYTES_QUICK (UINT64_C(32) * 1024 * 1024)
+#define BYTES_PER_MB     (1024.0 * 1024.0)
 
 static double seconds_since(usec_t began)
 {
@@ -111,7 +112,8 @@ int row_prepare_idle(struct run *run)
 static struct stream_file disk_file(const struct run *run, char dst[LOAD_NAME_MAX])
 {
     snprintf(dst, LOAD_NAME_MAX, "disk/%s", run->load->stem);
-    return (struct stream_file){dst, DISK_BYTES};
+    return (struct stream_file){dst,
+                                run->bench->options->quick ? DISK_BYTES_QUICK : DISK_BYTES};
 }
 
 int row_prepare_disk(struct run *run)
