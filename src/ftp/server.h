@@ -19,11 +19,11 @@ struct ftp_service {
     const char *banner;                   /* text behind 220; NULL: a default */
 };
 
-/* Takes fd, also on failure: non-blocking, from a listener_for_dialogues(). Greets the peer;
- * the session then runs as a task of the scope whenever the peer has spoken. The scope must
- * live as long as the worker; the session frees itself. When a limit refuses it the peer is
- * told 421. -FERRY_ELIMIT, -FERRY_EBANNED, -ENOMEM, or why it could not be greeted. Waits at
- * most a moment, for its one line to be written. */
+/* Takes fd, also on failure: non-blocking, accepted from tcp_listen_shared() or after
+ * listener_for_dialogues(). Greets the peer; the session then runs as a task of the scope
+ * whenever the peer has spoken. The scope must live as long as the worker; the session frees
+ * itself. When a limit refuses it the peer is told 421. -FERRY_ELIMIT, -FERRY_EBANNED, -ENOMEM,
+ * or why it could not be greeted. Waits at most a moment, for its one line to be written. */
 PARKS MUST_CHECK int ftp_session_start(const struct ftp_service *, struct scope *sessions,
                                        int fd, const struct addr *peer,
                                        const struct addr *local);

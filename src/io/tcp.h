@@ -7,7 +7,7 @@ struct listener; /* one listening socket of one worker */
 
 /* The sockets for n workers, bound together: first one without SO_REUSEPORT to find out whether
  * the port is taken (-EADDRINUSE), then all with it. Port 0 is resolved once: *addr is what was
- * bound. fds: n listening, non-blocking sockets. */
+ * bound. fds: n listening, non-blocking sockets, each as after listener_for_dialogues(). */
 MUST_CHECK int tcp_listen_shared(struct addr *addr, int backlog, unsigned n, int *ret_fds);
 
 /* One listening socket with a backlog, on addr with this port (0: the kernel picks, at random).

@@ -55,14 +55,25 @@ static int resolve_port(int fd, struct addr *a)
     return r;
 }
 
-static int listen_on(struct addr *a, bool shares_port, int backlog, int *ret_fd)
+static int set_for_dialogues(int fd)
+{
+    int r = set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
+    return r < 0 ? r : set_flag(fd, SOL_SOCKET, SO_OOBINLINE);
+}
+
+enum listen_kind { LISTEN_ALONE, LISTEN_FIRST_OF_MANY, LISTEN_SHARED };
+
+static int listen_on(struct addr *a, enum listen_kind kind, int backlog, int *ret_fd)
 {
     struct addr bound = *a;
     int fd;
-    int r = tcp_bound_socket(a, shares_port, &fd);
+    int r = tcp_bound_socket(a, kind == LISTEN_SHARED, &fd);
     if (r < 0)
         return r;
-    r = sys_listen(fd, backlog);
+    if (kind != LISTEN_ALONE) /* before anyone can connect */
+        r = set_for_dialogues(fd);
+    if (r == 0)
+        r = sys_listen(fd, backlog);
     if (r == 0 && addr_port(a) == 0)
         r = resolve_port(fd, &bound);
     if (r < 0) {
@@ -74,16 +85,21 @@ static int listen_on(struct addr *a, bool shares_port, int backlog, int *ret_fd)
     return 0;
 }
 
-int tcp_listen(struct addr *a, int backlog, int *ret_fd)
+static int listen_first(struct addr *a, enum listen_kind kind, int backlog, int *ret_fd)
 {
     unsigned tries = addr_port(a) == 0 ? PORT_TRIES : 1;
     int r;
     /* With SO_REUSEADDR two sockets can be bound to one port until the first of them listens.
      */
     do
-        r = listen_on(a, false, backlog, ret_fd);
+        r = listen_on(a, kind, backlog, ret_fd);
     while (r == -EADDRINUSE && --tries > 0);
     return r;
+}
+
+int tcp_listen(struct addr *a, int backlog, int *ret_fd)
+{
+    return listen_first(a, LISTEN_ALONE, backlog, ret_fd);
 }
 
 /* SO_REUSEPORT would let a second server of the same user take half of the clients in silence.
@@ -94,14 +110,14 @@ int tcp_listen(struct addr *a, int backlog, int *ret_fd)
 int tcp_listen_shared(struct addr *a, int backlog, unsigned n, int *ret_fds)
 {
     unsigned made = 0;
-    int r = tcp_listen(a, backlog, &ret_fds[0]);
+    int r = listen_first(a, LISTEN_FIRST_OF_MANY, backlog, &ret_fds[0]);
     if (r < 0)
         return r;
     made++;
     if (n > 1)
         r = set_flag(ret_fds[0], SOL_SOCKET, SO_REUSEPORT);
     while (r == 0 && made < n) {
-        r = listen_on(a, true, backlog, &ret_fds[made]);
+        r = listen_on(a, LISTEN_SHARED, backlog, &ret_fds[made]);
         if (r == 0)
             made++;
     }
@@ -141,8 +157,7 @@ int listener_keep_spare(struct listener *l)
 
 int listener_for_dialogues(struct listener *l)
 {
-    int r = set_flag(io_fd_number(l->fd), IPPROTO_TCP, TCP_NODELAY);
-    return r < 0 ? r : set_flag(io_fd_number(l->fd), SOL_SOCKET, SO_OOBINLINE);
+    return set_for_dialogues(io_fd_number(l->fd));
 }
 
 struct listener *listener_free(struct listener *l)

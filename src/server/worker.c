@@ -82,8 +82,6 @@ static void start_accepting(struct server *server, struct worker_part *part, uns
         if (r == 0)
             r = listener_keep_spare(a->listener);
         if (r == 0)
-            r = listener_for_dialogues(a->listener);
-        if (r == 0)
             r = scope_start(&part->accepting, "accept", TASK_NORMAL, accept_main, a, NULL);
         if (r < 0) {
             struct log_record record;

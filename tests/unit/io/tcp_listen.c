@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,36 @@ static void connections_are_spread_over_all_sockets_of_a_group(void **state)
     assert_int_equal(accepted[0] + accepted[1] + accepted[2], CLIENTS);
     for (unsigned w = 0; w < WORKERS; w++)
         assert_int_not_equal(accepted[w], 0);
+    close_all(fds, WORKERS);
+}
+
+static int flag_of(int fd, int level, int name)
+{
+    int value = -1;
+    socklen_t len = sizeof(value);
+    assert_int_equal(sys_getsockopt(fd, level, name, &value, &len), 0);
+    return value;
+}
+
+static void who_connects_before_the_workers_are_there_has_the_options_too(void **state)
+{
+    (void)state;
+    struct addr at = loopback();
+    int fds[WORKERS];
+    unsigned accepted = 0;
+    assert_int_equal(tcp_listen_shared(&at, 100, WORKERS, fds), 0);
+    int client = client_of(&at);
+    for (unsigned w = 0; w < WORKERS; w++) {
+        int fd = sys_accept(fds[w], NULL, NULL);
+        if (fd < 0)
+            continue;
+        accepted++;
+        assert_int_not_equal(flag_of(fd, SOL_SOCKET, SO_OOBINLINE), 0);
+        assert_int_not_equal(flag_of(fd, IPPROTO_TCP, TCP_NODELAY), 0);
+        sys_close(fd);
+    }
+    assert_int_equal(accepted, 1);
+    sys_close(client);
     close_all(fds, WORKERS);
 }
 
@@ -298,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connections_are_spread_over_all_sockets_of_a_group),
+        cmocka_unit_test(who_connects_before_the_workers_are_there_has_the_options_too),
         cmocka_unit_test(a_second_process_is_refused_while_the_first_listens),
         cmocka_unit_test(of_two_that_are_bound_only_one_gets_to_listen),
         cmocka_unit_test(a_restart_is_not_hindered_by_finished_connections),
