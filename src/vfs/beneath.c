@@ -36,6 +36,11 @@ int beneath_tree(const char *host_path, bool in_root, struct beneath *ret)
     return 0;
 }
 
+struct beneath beneath_same_mount(const struct beneath *tree)
+{
+    return (struct beneath){.fd = tree->fd, .resolve = tree->resolve | RESOLVE_NO_XDEV};
+}
+
 /* O_PATH opens nothing: no driver and no waiting process notices. */
 static int look(int dir, const char *path, int flags, uint64_t how_to, struct stat *ret)
 {
@@ -130,6 +135,11 @@ static const char *checked(const char *leaf)
 int leaf_stat(int dir, const char *leaf, struct stat *ret)
 {
     return sys_fstatat(dir, checked(leaf), ret, AT_SYMLINK_NOFOLLOW);
+}
+
+int leaf_stat_same_mount(int dir, const char *leaf, struct stat *ret)
+{
+    return look(dir, checked(leaf), O_NOFOLLOW, LEAF_ONLY | RESOLVE_NO_XDEV, ret);
 }
 
 ssize_t leaf_readlink(int dir, const char *leaf, char *target, size_t len)

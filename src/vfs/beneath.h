@@ -5,7 +5,8 @@
  * way and acts on a leaf, which is one component and is never followed. Plain ...at() calls do
  * not confine a path of several components, so there are none.
  *
- * Everything here may block and is called from pool jobs, except beneath_open_cached().
+ * Everything here may block and is called from pool jobs, except beneath_open_cached(), and in
+ * a memory file system what does not leave its mount.
  * Descriptors are close-on-exec and the caller's. Paths are relative, "." for the tree itself.
  */
 #pragma once
@@ -23,6 +24,9 @@ struct beneath {
 
 /* The tree itself, by a path of the host; fd is O_PATH. */
 MUST_CHECK int beneath_tree(const char *host_path, bool in_root, struct beneath *ret);
+
+/* The same tree, but -EXDEV for a path that enters another mount. */
+struct beneath beneath_same_mount(const struct beneath *);
 
 /* -- whole paths -- */
 
@@ -50,6 +54,8 @@ MUST_CHECK int beneath_parent(const struct beneath *, char *path, int *ret_dir,
 /* -- one component of an open directory -- */
 
 MUST_CHECK int leaf_stat(int dir, const char *leaf, struct stat *ret); /* not followed */
+/* The same, but -EXDEV for a mount and -ELOOP for a link. */
+MUST_CHECK int leaf_stat_same_mount(int dir, const char *leaf, struct stat *ret);
 MUST_CHECK ssize_t leaf_readlink(int dir, const char *leaf, char *target, size_t len);
 MUST_CHECK int leaf_create(int dir, const char *leaf, mode_t); /* -EEXIST; fd for writing */
 MUST_CHECK int leaf_open(int dir, const char *leaf, int access, struct stat *ret); /* regular */

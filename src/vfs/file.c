@@ -121,6 +121,11 @@ bool vfile_reads_without_waiting(const struct vfile *f)
     return f->reads_without_waiting;
 }
 
+bool vfile_is_in_memory(const struct vfile *f)
+{
+    return f->root->is_memory && f->stat.device == f->root->number;
+}
+
 const struct pool_shares *vfile_shares(const struct vfile *f)
 {
     return &f->shares;

@@ -128,6 +128,11 @@ void quota_names_lock(struct quota *q)
         (void)pthread_mutex_lock(&q->names);
 }
 
+bool quota_names_trylock(struct quota *q)
+{
+    return !q || pthread_mutex_trylock(&q->names) == 0;
+}
+
 void quota_names_unlock(struct quota *q)
 {
     if (q)

@@ -1,6 +1,7 @@
 /* Quota ledger of one account: bytes and files used, shared by all its sessions on all workers.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -22,9 +23,10 @@ uint64_t quota_left_bytes(struct quota *); /* UINT64_MAX: unlimited */
 /* -- what files cost, whoever changes them at the same time -- */
 
 /* Held from a look at what a name costs until the name has changed and the ledger knows, or two
- * who remove one file would both give its bytes back. It may wait for the disk, so it is taken
- * on pool threads only, and never parks. */
+ * who remove one file would both give its bytes back. Who has it may wait for the disk, so it
+ * is taken on pool threads only, and never parks; a loop may try to. */
 void quota_names_lock(struct quota *);
+MUST_CHECK bool quota_names_trylock(struct quota *);
 void quota_names_unlock(struct quota *);
 
 /* A file that is written in place, by one or more uploads. Its bytes are in the ledger once,

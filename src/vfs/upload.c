@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "task/sys.h"
+#include "task/task.h"
 
 #define UNIQUE_TRIES 9999 /* suffixes of one name in one directory */
 
@@ -59,7 +60,9 @@ int vfs_upload_begin(struct vfs *v, const struct vpath *path,
         op_free(&u->op);
         return r;
     }
-    r = op_run(&u->op);
+    r = upload_begin_here(u);
+    if (r == -EAGAIN)
+        r = op_run(&u->op);
     if (r < 0)
         return r;
     *ret = u;
@@ -102,7 +105,10 @@ int vupload_commit(struct vupload *u, uint64_t written_end)
 {
     u->op.act = upload_act_commit;
     u->written_end = written_end;
-    return op_finish(&u->op);
+    if (task_is_cancelled() || upload_commit_here(u) < 0)
+        return op_finish(&u->op);
+    op_free(&u->op);
+    return 0;
 }
 
 void vupload_break(struct vupload *u, uint64_t written_end)

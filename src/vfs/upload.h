@@ -51,6 +51,19 @@ MUST_CHECK int upload_act_begin(struct op *);
 MUST_CHECK int upload_act_commit(struct op *);
 MUST_CHECK int upload_act_break(struct op *);
 
+/* On the loop: 0, or -EAGAIN with nothing changed. */
+MUST_CHECK int upload_begin_here(struct vupload *);
+MUST_CHECK int upload_commit_here(struct vupload *);
+
+/* -- what the ends have in common -- */
+
+/* The file ends with this size (0 also when it is gone); what was reserved beyond goes back. */
+void upload_settle(struct vupload *, uint64_t size);
+/* The name that was counted as a new file is none. */
+void upload_give_file(struct vupload *);
+/* On this thread, where it may wait. */
+void upload_close_file(struct vupload *);
+
 /* Removes what begin made; what was written is kept if it can be resumed. */
 void upload_undo(struct vupload *, bool keeps);
 

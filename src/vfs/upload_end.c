@@ -9,8 +9,7 @@
 
 /* What changes names and the ledger runs under the names' lock: all here but the contents. */
 
-/* The file ends with this size (0 also when it is gone); what was reserved beyond goes back. */
-static void settle(struct vupload *u, uint64_t size)
+void upload_settle(struct vupload *u, uint64_t size)
 {
     if (u->in_place) {
         quota_file_close(u->op.quota, u->in_place, size);
@@ -27,7 +26,7 @@ static bool is_made_by_us(const struct vupload *u, const struct stat *st)
     return u->made_leaf && st->st_dev == u->made_device && st->st_ino == u->made_inode;
 }
 
-static void give_file(struct vupload *u)
+void upload_give_file(struct vupload *u)
 {
     if (u->took_file)
         quota_give(u->op.quota, 0, 1);
@@ -79,12 +78,12 @@ static void undo_temp(struct vupload *u, bool keeps)
 {
     uint64_t size = size_of_temp(u);
     if (!u->made_leaf || remove_leaf(u))
-        give_file(u);
+        upload_give_file(u);
     if (!keeps || size == 0 || !keep_temp(u)) {
         (void)leaf_unlink(u->dir, u->temp);
         size = 0;
     }
-    settle(u, size);
+    upload_settle(u, size);
 }
 
 /* Of a file that was there before nothing is cut. */
@@ -92,19 +91,18 @@ static void undo_in_place(struct vupload *u, bool keeps)
 {
     if (vfile_fd(u->file) < 0) { /* not even opened */
         if (!u->made_leaf || remove_leaf(u))
-            give_file(u);
+            upload_give_file(u);
         return;
     }
     uint64_t size = size_in_place(u);
     if (u->made_leaf && !(keeps && size > 0) && remove_leaf(u)) {
-        give_file(u);
+        upload_give_file(u);
         size = 0;
     }
-    settle(u, size);
+    upload_settle(u, size);
 }
 
-/* On this thread, where it may wait. */
-static void close_file(struct vupload *u)
+void upload_close_file(struct vupload *u)
 {
     vfile_unref(u->file);
     u->file = NULL;
@@ -119,7 +117,7 @@ void upload_undo(struct vupload *u, bool keeps)
     else
         undo_in_place(u, keeps);
     quota_names_unlock(u->op.quota);
-    close_file(u);
+    upload_close_file(u);
 }
 
 int upload_act_break(struct op *op)
@@ -203,7 +201,7 @@ static int move_over(struct vupload *u, const struct stat *old)
         return -FERRY_ERIGHTS; /* it came while the upload ran */
     if (r < 0)
         return r;
-    give_file(u); /* the name was in the ledger */
+    upload_give_file(u); /* the name was in the ledger */
     quota_give_file(u->op.quota, old);
     return 0;
 }
@@ -239,7 +237,7 @@ static int take_place(struct vupload *u)
     int r = u->temp[0] ? move_into_place(u) : 0;
     if (r < 0)
         return r;
-    settle(u, u->in_place ? size_in_place(u) : u->written_end);
+    upload_settle(u, u->in_place ? size_in_place(u) : u->written_end);
     if (u->policy.keep_partial) /* an older try, of no use now */
         (void)partial_remove(u->dir, u->leaf, u->op.quota);
     return 0;
@@ -265,6 +263,6 @@ int upload_act_commit(struct op *op)
     }
     if (syncs)
         r = sync_directory(u);
-    close_file(u);
+    upload_close_file(u);
     return r;
 }

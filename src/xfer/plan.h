@@ -11,6 +11,7 @@ struct xfer_facts {
     enum xfer_direction direction;
     bool stream_has_fd; /* the kernel may move the bytes itself; a filter never has one */
     bool file_reads_without_waiting; /* sending */
+    bool file_is_in_memory;          /* sending: of a memory file system */
     bool has_pool;
     bool is_small;         /* sending: at most XFER_SMALL_BYTES */
     bool sendfile_refused; /* this file system knows no sendfile */

@@ -55,7 +55,7 @@ static int wait_for_bytes(struct transfer *t)
 }
 
 /* One run: 1: go on; 0: the peer has ended. */
-static int receive_step(struct transfer *t, struct vupload *u, uint64_t step)
+static int receive_step(struct transfer *t, struct vupload *u, struct pool *pool, uint64_t step)
 {
     uint64_t budget, allowed;
     int r = transfer_budget(t, step, &budget);
@@ -67,7 +67,7 @@ static int receive_step(struct transfer *t, struct vupload *u, uint64_t step)
         return r;
     }
     unsigned edges = io_fd_edges(t->fd, IO_READ);
-    r = transfer_run(t, move_from_socket, transfer_pool(t), allowed);
+    r = transfer_run(t, move_from_socket, pool, allowed);
     uint64_t moved = atomic_load(&t->move->moved);
     transfer_give_back(t, budget - moved);
     transfer_moved(t, moved);
@@ -78,14 +78,22 @@ static int receive_step(struct transfer *t, struct vupload *u, uint64_t step)
     return t->move->end != MOVE_ENDED;
 }
 
+/* The first bytes of a file in memory are written here: with a small file that is all of it. */
+static int receive_first(struct transfer *t, struct vupload *u)
+{
+    int r = wait_for_bytes(t);
+    return r > 0 ? receive_step(t, u, NULL, XFER_SMALL_BYTES) : r;
+}
+
 static int receive_from_socket(struct transfer *t, struct vupload *u)
 {
-    uint64_t step = transfer_pool(t) != NULL ? MOVE_JOB_BYTES : TASK_TURN_BYTES;
-    int r = 1;
+    struct pool *pool = transfer_pool(t);
+    uint64_t step = pool != NULL ? MOVE_JOB_BYTES : TASK_TURN_BYTES;
+    int r = vfile_is_in_memory(t->file) ? receive_first(t, u) : 1;
     while (r > 0 && t->left > 0) {
         r = wait_for_bytes(t);
         if (r > 0)
-            r = receive_step(t, u, step);
+            r = receive_step(t, u, pool, step);
     }
     return r < 0 ? r : 0;
 }

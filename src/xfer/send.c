@@ -67,19 +67,18 @@ static uint64_t room_bytes(const struct transfer *t)
 }
 
 /* Inline, a file that is not in memory answers "not now", and this read goes to the pool; one
- * of a memory file system knows no such flag and needs none (vfile_reads_without_waiting()). */
+ * of a memory file system knows no such flag and needs none. */
 static int read_into(struct transfer *t, uint64_t len)
 {
     struct move *m = t->move;
     struct pool *pool = transfer_pool(t);
-    if (pool == NULL && vfile_pool(t->file) != NULL) {
+    if (pool == NULL && vfile_pool(t->file) != NULL && !vfile_is_in_memory(t->file)) {
         m->read_flags = RWF_NOWAIT;
         int r = transfer_run(t, move_read, NULL, len);
         m->read_flags = 0;
-        if (r == -EAGAIN)
-            pool = vfile_pool(t->file);
-        else if (r != -EOPNOTSUPP)
+        if (r != -EAGAIN)
             return r;
+        pool = vfile_pool(t->file);
     }
     return transfer_run(t, move_read, pool, len);
 }
@@ -161,6 +160,7 @@ int xfer_send(struct vfile *file, struct stream *stream, const struct xfer_reque
             .direction = XFER_SEND,
             .stream_has_fd = t.fd != NULL,
             .file_reads_without_waiting = vfile_reads_without_waiting(file),
+            .file_is_in_memory = vfile_is_in_memory(file),
             .has_pool = vfile_pool(file) != NULL,
             .is_small = t.left <= XFER_SMALL_BYTES,
         };

@@ -109,7 +109,7 @@ int transfer_run(struct transfer *t, void (*mover)(struct move *), struct pool *
     struct move *m = t->move;
     m->offset = t->offset;
     m->budget = budget;
-    if (pool == NULL && task_turn_is_over())
+    if (pool == NULL && (t->result->file_bytes > 0 || task_turn_is_over()))
         task_yield();
     int r = move_run(m, mover, pool, vfile_shares(t->file), clock_after(t->request->stall_us));
     if (r == 0 && m->end == MOVE_FAILED)

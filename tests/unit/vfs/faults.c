@@ -6,7 +6,13 @@
 
 #define N_MAX 2000 /* far more calls than the dialogue makes */
 
+/* In memory, where an upload that fails on the loop is tried again in the pool, and on a disk.
+ */
+#define MEMORY "/dev/shm"
+#define DISK   "/var/tmp"
+
 struct dialogue {
+    const char *directory;
     struct tree t;
     struct quota *quota;
     enum fault_kind kind;
@@ -116,7 +122,7 @@ static unsigned open_descriptors(void)
 static bool talk_with_failure(struct dialogue *d, uint64_t n)
 {
     unsigned before = open_descriptors();
-    tree_init(&d->t);
+    tree_init_in(&d->t, d->directory);
     d->t.policy.sync = d->syncs ? VFS_SYNC_FILE : VFS_SYNC_NONE;
     tree_file(&d->t, "root/good", "old contents, longer");
     tree_file(&d->t, "root/old", "old");
@@ -144,20 +150,25 @@ static void fail_each(void *arg)
     TASK_ASSERT(d->stored == 0 && d->renamed == 0); /* the last time nothing failed */
 }
 
+static void on_memory_and_disk(task_fn *body, struct dialogue d)
+{
+    d.directory = access(MEMORY, W_OK) == 0 ? MEMORY : DISK;
+    run_deterministic(1, body, &d);
+    d.directory = DISK;
+    run_deterministic(1, body, &d);
+}
+
 static void any_system_call_may_fail(void **state)
 {
     (void)state;
-    struct dialogue d = {.kind = FAULT_SYSCALL};
-    run_deterministic(1, fail_each, &d);
-    d.syncs = true;
-    run_deterministic(1, fail_each, &d);
+    on_memory_and_disk(fail_each, (struct dialogue){.kind = FAULT_SYSCALL});
+    on_memory_and_disk(fail_each, (struct dialogue){.kind = FAULT_SYSCALL, .syncs = true});
 }
 
 static void any_allocation_may_fail(void **state)
 {
     (void)state;
-    struct dialogue d = {.kind = FAULT_ALLOC};
-    run_deterministic(1, fail_each, &d);
+    on_memory_and_disk(fail_each, (struct dialogue){.kind = FAULT_ALLOC});
 }
 
 /* -- one step at a time: what a single failure must not leave or lose -- */
@@ -187,7 +198,7 @@ static void begin_fails(void *arg)
 {
     struct dialogue *d = arg;
     const struct vupload_request requests[] = {REPLACE, UNIQUE, APPENDED};
-    tree_init(&d->t);
+    tree_init_in(&d->t, d->directory);
     TASK_ASSERT(quota_new(1000, 100, &d->quota) == 0);
     tree_serve(&d->t, d->quota);
     for (size_t i = 0; i < 2 * ARRAY_LEN(requests); i++) {
@@ -207,17 +218,15 @@ static void begin_fails(void *arg)
 static void a_begin_that_fails_leaves_nothing(void **state)
 {
     (void)state;
-    struct dialogue d = {.kind = FAULT_SYSCALL};
-    run_deterministic(1, begin_fails, &d);
-    d.kind = FAULT_ALLOC;
-    run_deterministic(1, begin_fails, &d);
+    on_memory_and_disk(begin_fails, (struct dialogue){.kind = FAULT_SYSCALL});
+    on_memory_and_disk(begin_fails, (struct dialogue){.kind = FAULT_ALLOC});
 }
 
 static void resuming_fails(void *arg)
 {
     struct dialogue *d = arg;
     int r = 0;
-    tree_init(&d->t);
+    tree_init_in(&d->t, d->directory);
     TASK_ASSERT(quota_new(1000, 100, &d->quota) == 0);
     tree_serve(&d->t, d->quota);
     TASK_ASSERT(break_after(&d->t, "/f", REPLACE, "0123456789") == 0);
@@ -234,8 +243,7 @@ static void resuming_fails(void *arg)
 static void a_partial_survives_a_resume_that_fails(void **state)
 {
     (void)state;
-    struct dialogue d = {.kind = FAULT_SYSCALL};
-    run_deterministic(1, resuming_fails, &d);
+    on_memory_and_disk(resuming_fails, (struct dialogue){.kind = FAULT_SYSCALL});
 }
 
 /* For how many n a failed commit keeps what was written. */
@@ -265,7 +273,7 @@ static unsigned commits_kept(struct dialogue *d)
 static void compare_commits(void *arg)
 {
     struct dialogue *d = arg;
-    tree_init(&d->t);
+    tree_init_in(&d->t, d->directory);
     tree_serve(&d->t, NULL);
     unsigned kept = commits_kept(d);
     d->t.policy.sync = VFS_SYNC_FILE;
@@ -276,7 +284,7 @@ static void compare_commits(void *arg)
 static void what_could_not_be_synced_is_not_kept(void **state)
 {
     (void)state;
-    struct dialogue d = {.kind = FAULT_SYSCALL};
+    struct dialogue d = {.kind = FAULT_SYSCALL, .directory = DISK};
     run_deterministic(1, compare_commits, &d);
 }
 

@@ -16,15 +16,23 @@ static inline void run_body(void *arg)
     g->t.vfs = vfs_free(g->t.vfs);
 }
 
-static inline void on_fresh_ground(void (*body)(struct ground *))
+static inline void on_fresh_ground_in(const char *directory, void (*body)(struct ground *))
 {
     struct ground g = {.body = body};
-    tree_init(&g.t);
+    tree_init_in(&g.t, directory);
     TASK_ASSERT(quota_new(1000, 10, &g.quota) == 0);
     run_deterministic(1, run_body, &g);
     TASK_ASSERT(tree_count(&g.t, "root", VFS_TEMP_PREFIX) == 0);
     tree_done(&g.t);
     quota_unref(g.quota);
+}
+
+/* In memory, where uploads end on the loop, and on a disk. */
+static inline void on_fresh_ground(void (*body)(struct ground *))
+{
+    if (access("/dev/shm", W_OK) == 0)
+        on_fresh_ground_in("/dev/shm", body);
+    on_fresh_ground_in("/tmp", body);
 }
 
 #define ON_FRESH_GROUND(name)                                                                  \

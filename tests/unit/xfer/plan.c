@@ -5,32 +5,34 @@
 #include "base/attr.h"
 #include "check.h"
 
-enum { RECEIVES, HAS_FD, READS, POOL, SMALL, REFUSED, FACTS };
+enum { RECEIVES, HAS_FD, READS, MEMORY, POOL, SMALL, REFUSED, FACTS };
 
 /* '1' yes, '0' no, '-' either, in the order above. Each combination fits exactly one line. */
 static const struct {
     char facts[FACTS + 1];
     enum xfer_path path;
 } truth[] = {
-    /* the kernel moves them: a large file, or a small one that may have to wait */
-    {"01-100", XFER_PATH_SENDFILE_POOL},
-    {"01-000", XFER_PATH_SENDFILE_INLINE},
-    {"010110", XFER_PATH_SENDFILE_POOL},
-    {"010010", XFER_PATH_SENDFILE_INLINE},
+    /* the kernel moves them: in the pool, if the file may have to wait for a disk */
+    {"01-0100", XFER_PATH_SENDFILE_POOL},
+    {"0100110", XFER_PATH_SENDFILE_POOL},
+    {"01-00-0", XFER_PATH_SENDFILE_INLINE},
+    {"01-1--0", XFER_PATH_SENDFILE_INLINE},
     /* a small file that need not wait */
-    {"011-10", XFER_PATH_ROOMS_INLINE},
+    {"0110110", XFER_PATH_ROOMS_INLINE},
     /* no descriptor, or no sendfile */
-    {"001---", XFER_PATH_ROOMS_INLINE},
-    {"0001--", XFER_PATH_ROOMS_POOL},
-    {"0000--", XFER_PATH_ROOMS_INLINE},
-    {"011--1", XFER_PATH_ROOMS_INLINE},
-    {"0101-1", XFER_PATH_ROOMS_POOL},
-    {"0100-1", XFER_PATH_ROOMS_INLINE},
-    /* writes never run on the loop if there is a pool */
-    {"11-1--", XFER_PATH_SOCKET_POOL},
-    {"11-0--", XFER_PATH_SOCKET_INLINE},
-    {"10-1--", XFER_PATH_SLICES_POOL},
-    {"10-0--", XFER_PATH_SLICES_INLINE},
+    {"001----", XFER_PATH_ROOMS_INLINE},
+    {"0001---", XFER_PATH_ROOMS_INLINE},
+    {"00001--", XFER_PATH_ROOMS_POOL},
+    {"00000--", XFER_PATH_ROOMS_INLINE},
+    {"011---1", XFER_PATH_ROOMS_INLINE},
+    {"0101--1", XFER_PATH_ROOMS_INLINE},
+    {"01001-1", XFER_PATH_ROOMS_POOL},
+    {"01000-1", XFER_PATH_ROOMS_INLINE},
+    /* what writes runs in the pool if there is one */
+    {"11--1--", XFER_PATH_SOCKET_POOL},
+    {"11--0--", XFER_PATH_SOCKET_INLINE},
+    {"10--1--", XFER_PATH_SLICES_POOL},
+    {"10--0--", XFER_PATH_SLICES_INLINE},
 };
 
 static bool fits(const char *pattern, unsigned bits)
@@ -48,6 +50,7 @@ static enum xfer_path plan_of(unsigned bits)
         .direction = bits >> RECEIVES & 1 ? XFER_RECEIVE : XFER_SEND,
         .stream_has_fd = bits >> HAS_FD & 1,
         .file_reads_without_waiting = bits >> READS & 1,
+        .file_is_in_memory = bits >> MEMORY & 1,
         .has_pool = bits >> POOL & 1,
         .is_small = bits >> SMALL & 1,
         .sendfile_refused = bits >> REFUSED & 1,
