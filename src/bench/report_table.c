@@ -28,6 +28,12 @@ void report_legend_print(const struct report *r)
 
 /* -- a row -- */
 
+/* A hundredth says nothing of what takes milliseconds. */
+static int decimals(double value)
+{
+    return fabs(value) < 0.1 ? 4 : 2;
+}
+
 static void print_columns(FILE *out, const struct bench_cell *cell)
 {
     char memory[BENCH_SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX + 8] = "-";
@@ -42,7 +48,8 @@ static void print_columns(FILE *out, const struct bench_cell *cell)
     if (cell->noop.count > 0)
         snprintf(noop, sizeof(noop), "%s/%s", report_number(cell->noop.p50_us / 1000, p50),
                  report_number(cell->noop.p99_us / 1000, p99));
-    fprintf(out, "  %-10.10s %9.2f %7s %7s %10s", cell->target, cell->value, memory, cpu, noop);
+    fprintf(out, "  %-10.10s %9.*f %7s %7s %10s", cell->target, decimals(cell->value),
+            cell->value, memory, cpu, noop);
 }
 
 static void print_cell(const struct report *r, const struct bench_row *row,
@@ -126,7 +133,8 @@ static void print_comparison(const struct report *r, const struct bench_row *row
     char value[REPORT_NUMBER_MAX], range[REPORT_RANGE_MAX];
     bool is_by_cpu = bench_cell_is_judged_by_cpu(peer, row->unit, ours);
     print_label(r->out, row);
-    fprintf(r->out, " %10.2f  %9.2f %-10.10s %5s\n", ours->value, peer->value, peer->target,
+    fprintf(r->out, " %10.*f  %9.*f %-10.10s %5s\n", decimals(ours->value), ours->value,
+            decimals(peer->value), peer->value, peer->target,
             report_number(peer->ratio.value, value));
     fprintf(r->out, "%*s %10s  %-14s ", LABEL_COLUMNS,
             is_by_cpu ? "client-limited: judged by CPU" : "", bench_unit_name(row->unit),
@@ -143,8 +151,8 @@ static void print_alone(FILE *out, const struct bench_row *row)
     if (bench_cell_has_failed(ours))
         fprintf(out, " %10s\n", "failed");
     else
-        fprintf(out, " %10.2f  no peer\n%*s %10s\n", ours->value, LABEL_COLUMNS, "",
-                bench_unit_name(row->unit));
+        fprintf(out, " %10.*f  no peer\n%*s %10s\n", decimals(ours->value), ours->value,
+                LABEL_COLUMNS, "", bench_unit_name(row->unit));
 }
 
 static void print_comparisons(const struct report *r, const struct bench_results *results)

@@ -1,5 +1,7 @@
 /* ferry bench: measures servers and prints what it found. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include "client/bench_peers.h"
 #include "client/command.h"
 #include "task/runtime.h"
+#include "task/sys.h"
 
 /* Where the table goes, and whether something of the progress line stands before it. */
 struct screen {
@@ -233,11 +236,41 @@ static int check_names(const char *what, const char *list, const char *(*name)(s
     return EXIT_OK;
 }
 
+/* A row that was asked for by name is not left out in silence. */
+static int check_rows_of_server(const struct bench_options *o)
+{
+    for (size_t i = 0; o->rows != NULL && o->has_server && i < row_kind_count; i++) {
+        const struct row_kind *kind = &row_kinds[i];
+        const char *why = (kind->traits & ROW_STAGED) != 0
+                              ? "is for servers that ferry starts: leave out --url"
+                          : (kind->traits & ROW_NEEDS_PID) != 0 && o->pid == 0
+                              ? "is about the server's process: give --pid"
+                              : NULL;
+        if (why != NULL && bench_list_has(o->rows, kind->name)) {
+            fprintf(stderr, "ferry bench ftp: row '%s' %s.\n", kind->name, why);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+static int check_disk(const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
+    int fd = path != NULL ? sys_openat2(AT_FDCWD, path, &how) : -1;
+    sys_close(fd);
+    return path == NULL || fd >= 0 ? EXIT_OK : complain(path, err_text(fd));
+}
+
 static int run_checked(const struct bench_options *o)
 {
     int code = check_names("row", o->rows, row_name, "ferry bench ftp --row help");
     if (code == EXIT_OK)
         code = check_names("peer", o->peers, peer_name, "ferry bench peers");
+    if (code == EXIT_OK)
+        code = check_rows_of_server(o);
+    if (code == EXIT_OK)
+        code = check_disk(o->disk);
     if (code != EXIT_OK)
         return code;
     raise_descriptors();

@@ -244,6 +244,19 @@ static void together_what_was_not_measured_is_a_dash(void **state)
     free(text);
 }
 
+static void together_what_takes_milliseconds_has_more_decimals(void **state)
+{
+    (void)state;
+    rows[1].cells[0].value = 0.00421;
+    char *text = text_of(&together, ROW, &rows[1], false);
+    assert_string_equal(text, "\n300 concurrent clients (QUIT): secs\n"
+                              "  ferryd        0.0042       -       -          -\n");
+    free(text);
+    text = text_of(&together, SUMMARY, NULL, false);
+    assert_has(text, " 0.0042  no peer\n");
+    free(text);
+}
+
 static void together_the_widest_values_fit_80_columns(void **state)
 {
     (void)state;
@@ -475,6 +488,8 @@ int main(void)
         cmocka_unit_test_setup(together_each_server_has_a_line_beneath_the_label,
                                setup_together),
         cmocka_unit_test_setup(together_what_was_not_measured_is_a_dash, setup_together),
+        cmocka_unit_test_setup(together_what_takes_milliseconds_has_more_decimals,
+                               setup_together),
         cmocka_unit_test_setup(together_the_widest_values_fit_80_columns, setup_together),
         cmocka_unit_test_setup(together_a_limited_client_s_verdict_says_what_it_is_from,
                                setup_together),
