@@ -45,7 +45,6 @@
 #define TASK_GUARD_BYTES       (64 * 1024)
 #define TASK_TURN_US           500          /* a resume may take this long */
 #define TASK_TURN_BYTES        (512 * 1024) /* or move this much */
-#define DOZE_AFTER_US          (1 * USEC_PER_S)
 #define POOL_QUEUE_MAX         65536 /* jobs waiting; sessions are bounded far below */
 #define POOL_SESSION_SHARE     2     /* jobs of one session at once */
 #define MOVE_JOB_BYTES         (4 * 1024 * 1024)

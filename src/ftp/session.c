@@ -148,8 +148,8 @@ static int wait_for_more(struct ftp_session *s)
         return -ETIMEDOUT;
     if (s->data.listener != NULL && s->data.expires_at < until)
         until = s->data.expires_at;
-    else if (may_doze(s) && clock_after(DOZE_AFTER_US) < until)
-        until = clock_after(DOZE_AFTER_US);
+    else if (may_doze(s))
+        until = clock_now(); /* it only looks whether something has come */
     int r = stream_wait(s->base.control, &s->event, until);
     if (r == 0)
         return read_more(s);
