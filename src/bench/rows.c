@@ -89,6 +89,7 @@ const struct row_kind row_kinds[] = {
      .unit = BENCH_MS,
      .kinds = OF(BENCH_ALL),
      .traits = ROW_STAGED,
+     .prepare = row_prepare_login_first,
      .sample = row_login_first},
     /* files on a disk, small files, listings */
     {.name = "stor_disk",

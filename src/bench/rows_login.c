@@ -84,6 +84,12 @@ static int hash_once(void *arg)
     return r;
 }
 
+int row_prepare_login_first(struct run *run)
+{
+    crowd_close(run);
+    return 0;
+}
+
 /* Of an account that has not logged in yet: each sample takes the next one. The floor is the
  * hash itself, computed here. */
 int row_login_first(struct run *run, struct sample *ret)

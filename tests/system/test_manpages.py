@@ -41,7 +41,18 @@ def test_ferry_s_page_names_the_options_of_its_help():
     named = set(re.findall(r"--([a-z]+)", overview))
     for command in commands:
         named |= options_of_help(help_text("ferry", command))
+    named |= options_of_help(help_text("ferry", "bench", "peers"))
     assert options_of_page("ferry.1") == named
+
+
+def test_ferry_s_page_names_every_row_of_a_benchmark():
+    listed = subprocess.run([str(BIN / "ferry"), "bench", "ftp", "--row", "help"], capture_output=True, text=True,
+                            timeout=30).stdout.split("\n\n")[0]
+    rows = {line.split()[0] for line in listed.splitlines()}
+    named = set()
+    for line in re.findall(r"^\.It Li (.*)$", (MAN / "ferry.1").read_text(), re.M):
+        named |= set(line.split(" , "))
+    assert rows and named == rows
 
 
 def test_ferry_s_page_names_the_commands_of_its_help():
