@@ -84,8 +84,9 @@ static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
  *
  * A small file that ends with its last byte came by one write of a client that went on to its
  * next call, so it is not held up; nor is one of which all came that ALLO announced. A new file
- * costs at most a sixteenth of its time; where a good one would be lost, the look is long
- * enough for a busy machine. */
+ * costs at most a sixteenth of its time. Where a good one would be lost, the look is as long as
+ * the upload took, up to what is enough for a busy machine: a kill seldom falls into a short
+ * one, and hardly ever with a long gap between the two ends. */
 #define LAST_LOOK_US    (5 * USEC_PER_MS)
 #define LAST_LOOK_SHARE 16
 #define TIMER_STEP_US   USEC_PER_MS
@@ -103,10 +104,13 @@ static usec_t last_look_us(struct ftp_transfer *t)
     bool is_all = t->expect_bytes != 0 && t->moved.file_bytes >= t->expect_bytes;
     if (is_all || came_in_one_go(t) || t->session->is_quitting)
         return 0;
-    usec_t us = t->moved.seconds_us / LAST_LOOK_SHARE;
-    if (us > LAST_LOOK_US || vupload_replaces(((struct store *)t)->upload))
+    bool replaces = vupload_replaces(((struct store *)t)->upload);
+    usec_t us = replaces ? t->moved.seconds_us : t->moved.seconds_us / LAST_LOOK_SHARE;
+    if (us > LAST_LOOK_US)
         return LAST_LOOK_US;
-    return us < TIMER_STEP_US ? 0 : us;
+    if (us < TIMER_STEP_US)
+        return replaces ? TIMER_STEP_US : 0;
+    return us;
 }
 
 static int move(struct ftp_transfer *t, struct stream *data)
