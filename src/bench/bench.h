@@ -32,13 +32,13 @@ struct bench {
     unsigned target_count;
     struct load_source source;
     struct tls_context *tls; /* NULL: in clear */
-    struct stage *stage; /* NULL: the server runs already */
+    struct stage *stage;     /* NULL: the server runs already */
     bool has_variant;
     enum recipe_variant variant; /* of the servers that run */
     struct probe probe;
     struct pool *pool; /* for what blocks: /proc, starting servers, making files */
     const char *label; /* of what is under way */
-    char progress[BENCH_LABEL_MAX + 64];
+    char progress[BENCH_LABEL_MAX + 96];
     usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
 };
 
@@ -53,6 +53,9 @@ struct run {
     struct bench_row *row;
     struct bench_cell *cell;
     struct latencies latencies;
+    /* its row's own */
+    usec_t quiet_since;
+    uint64_t memory_first;
 };
 
 /* One sample, as its row measured it. */
@@ -66,18 +69,17 @@ struct sample {
 int run_fail(struct run *, const char *what, const struct ftp_client *, int result);
 
 enum row_traits {
-    ROW_PROBED = 1,        /* a NOOP beside it */
-    ROW_WATCHED = 2,       /* the peak of memory during it */
-    ROW_STAGED = 4,        /* only with servers of our own: it makes files, or takes long */
-    ROW_THOUSANDS = 8,     /* sessions: only of servers that need no process for each, and one
-                              server after the other, since our descriptors are bounded */
-    ROW_NO_FLOOR = 16,     /* the floor cannot do it */
-    ROW_NEEDS_MLSD = 32,   /* servers without it take no part */
-    ROW_P99 = 64,          /* its value is that of the NOOPs */
-    ROW_ONCE = 128,        /* one sample */
-    ROW_NEEDS_PID = 256,   /* it is about memory */
-    ROW_IDLE_MEMORY = 512, /* after its last sample, and a while of silence */
-    ROW_GROWTH = 1024,     /* memory is what it has more than before the sample */
+    ROW_PROBED = 1,      /* a NOOP beside it */
+    ROW_WATCHED = 2,     /* the peak of memory during it */
+    ROW_STAGED = 4,      /* only with servers of our own: it makes files, or takes long */
+    ROW_THOUSANDS = 8,   /* sessions: only of servers that need no process for each, and one
+                            server after the other, since our descriptors are bounded */
+    ROW_NO_FLOOR = 16,   /* the floor cannot do it */
+    ROW_NEEDS_MLSD = 32, /* servers without it take no part */
+    ROW_P99 = 64,        /* its value is that of the NOOPs */
+    ROW_ONCE = 128,      /* one sample */
+    ROW_NEEDS_PID = 256, /* it is about memory */
+    ROW_GROWTH = 512,    /* memory is what it has more than before the sample */
 };
 
 /* All but sample() may be NULL; they are tasks, and return 0 or a failure that the cell
@@ -93,7 +95,9 @@ struct row_kind {
     PARKS int (*prepare)(struct run *); /* once a server */
     PARKS int (*before)(struct run *);  /* each sample, outside of its time */
     PARKS int (*sample)(struct run *, struct sample *ret);
-    PARKS int (*after)(struct run *);  /* likewise outside */
+    PARKS int (*after)(struct run *); /* likewise outside */
+    /* once a server, when all have had their last sample, and then a while of silence */
+    PARKS int (*conclude)(struct run *);
     PARKS void (*leave)(struct run *); /* once a server, whatever happened */
 };
 

@@ -193,8 +193,8 @@ static int finish(struct run *run)
 {
     struct bench_cell *cell = run->cell;
     int r = 0;
-    if (has(run, ROW_IDLE_MEMORY) && !is_out(run))
-        r = held_memory(run->bench, run->target, &cell->memory_bytes, &cell->has_memory);
+    if (run->kind->conclude != NULL && !is_out(run))
+        r = run->kind->conclude(run);
     if (run->latencies.count > 0)
         cell->noop = latencies_of(&run->latencies, 0);
     if (run->target->recipe != NULL && cell->note[0] == '\0') {
@@ -213,8 +213,8 @@ static int all(struct run *runs, unsigned count)
         r = prepare(&runs[i]);
     if (r == 0)
         r = rounds(runs, count);
-    if (r == 0 && has(&runs[0], ROW_IDLE_MEMORY))
-        r = idle_wait(runs[0].bench); /* once for all of them */
+    if (r == 0 && runs[0].kind->conclude != NULL && runs[0].target->pid != 0)
+        r = idle_wait(runs[0].bench, clock_now()); /* once for all of them */
     for (unsigned i = 0; i < count && r == 0; i++)
         r = finish(&runs[i]);
     for (unsigned i = 0; i < count; i++)

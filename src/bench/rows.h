@@ -23,6 +23,7 @@ PARKS int row_after_stor_many(struct run *);
 /* -- rows_login.c -- */
 PARKS int row_before_login(struct run *); /* nobody is logged in */
 PARKS int row_login(struct run *, struct sample *);
+PARKS int row_conclude_login(struct run *); /* the memory of all who are logged in */
 PARKS int row_login_window(struct run *, struct sample *);
 PARKS int row_before_quit(struct run *); /* everybody is */
 PARKS int row_quit(struct run *, struct sample *);
@@ -32,7 +33,9 @@ PARKS int row_login_first(struct run *, struct sample *);
 PARKS int row_login_hashed(struct run *, struct sample *);
 
 /* -- rows_idle.c: sessions that do nothing, and readers that do not read -- */
+PARKS int row_prepare_memory(struct run *); /* the first of the sessions */
 PARKS int row_memory(struct run *, struct sample *);
+PARKS int row_conclude_memory(struct run *);
 PARKS int row_idle_100k(struct run *, struct sample *);
 PARKS int row_noop_stopped(struct run *, struct sample *);
 
@@ -59,13 +62,10 @@ PARKS MUST_CHECK int crowd_each(struct run *, const char *what,
                                 unsigned width);
 PARKS void crowd_close(struct run *); /* QUIT first */
 
-/* A while of silence, in which a server gives back what it needs no longer. */
-PARKS MUST_CHECK int idle_wait(const struct bench *);
-/* What the server holds now, and after a while of silence. Not known: 0, and *ret_known is
- * false. */
+/* A while of silence since then, in which a server gives back what it needs no longer. */
+PARKS MUST_CHECK int idle_wait(const struct bench *, usec_t since);
+/* What the server holds now. Not known: 0, and *ret_known is false. */
 PARKS MUST_CHECK int held_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
-                                 bool *ret_known);
-PARKS MUST_CHECK int idle_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
                                  bool *ret_known);
 /* Runs what blocks on a thread of the pool; not cancellable, so it has a deadline of its own.
  */

@@ -52,9 +52,9 @@ void crowd_close(struct run *run)
 
 /* -- memory -- */
 
-int idle_wait(const struct bench *b)
+int idle_wait(const struct bench *b, usec_t since)
 {
-    return task_sleep_until(clock_after(b->idle_wait_us));
+    return task_sleep_until(since + b->idle_wait_us);
 }
 
 int held_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
@@ -69,12 +69,6 @@ int held_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bo
         *ret_bytes = seen.dirty_bytes;
     }
     return r;
-}
-
-int idle_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
-{
-    int r = idle_wait(b);
-    return r == 0 ? held_memory(b, t, ret_bytes, ret_known) : r;
 }
 
 /* -- what blocks -- */

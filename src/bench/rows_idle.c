@@ -11,38 +11,67 @@
 
 /* -- memory -- */
 
-/* The slope begins above the first sessions, so that what those cost once does not count. */
-static int hold(struct run *run, unsigned from, unsigned to, struct sample *ret)
+static int read_memory(struct run *run, uint64_t *ret)
 {
-    struct bench *b = run->bench;
-    struct bench_cell *cell = run->cell;
-    uint64_t before = 0, after = 0;
-    bool is_known;
+    bool is_known = false;
+    int r = held_memory(run->bench, run->target, ret, &is_known);
+    if (r == 0 && !is_known)
+        r = -EACCES;
+    return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
+}
+
+static int hold_first(struct run *run, unsigned count)
+{
     crowd_close(run);
-    int r = crowd_open(run, from, b->options->window);
+    int r = crowd_open(run, count, run->bench->options->window);
+    run->cell->slope_from = count;
+    run->quiet_since = clock_now();
+    return r;
+}
+
+static int hold_more(struct run *run, unsigned count)
+{
+    int r = idle_wait(run->bench, run->quiet_since);
     if (r == 0)
-        r = idle_memory(b, run->target, &before, &is_known);
+        r = read_memory(run, &run->memory_first);
     if (r == 0)
-        r = crowd_open(run, to, b->options->window);
-    if (r == 0)
-        r = idle_memory(b, run->target, &after, &is_known);
+        r = crowd_open(run, count, run->bench->options->window);
+    run->cell->slope_to = count;
+    return r;
+}
+
+static int hold_still(struct run *run)
+{
+    struct bench_cell *cell = run->cell;
+    int r = read_memory(run, &cell->memory_bytes);
     if (r < 0)
-        return run_fail(run, "reading the server's memory", NULL, r);
-    if (!is_known)
-        return run_fail(run, "reading the server's memory", NULL, -EACCES);
+        return r;
     cell->has_memory = cell->has_slope = true;
-    cell->memory_bytes = after;
-    cell->slope_from = from;
-    cell->slope_to = to;
-    cell->slope_bytes = ((double)after - (double)before) / (to - from);
-    *ret = (struct sample){.value = (double)after / BYTES_PER_MB, .operations = to};
+    cell->slope_bytes = ((double)cell->memory_bytes - (double)run->memory_first) /
+                        (cell->slope_to - cell->slope_from);
     return 0;
+}
+
+/* The slope begins above the first sessions, so that what those cost once does not count. */
+int row_prepare_memory(struct run *run)
+{
+    unsigned count = crowd_size(run);
+    return hold_first(run, count < MANY ? count / 3 : count / 10);
 }
 
 int row_memory(struct run *run, struct sample *ret)
 {
     unsigned count = crowd_size(run);
-    return hold(run, count < MANY ? count / 3 : count / 10, count, ret);
+    *ret = (struct sample){.operations = count - run->cell->slope_from};
+    return hold_more(run, count);
+}
+
+int row_conclude_memory(struct run *run)
+{
+    struct bench_cell *cell = run->cell;
+    int r = hold_still(run);
+    cell->samples[0] = (double)cell->memory_bytes / BYTES_PER_MB;
+    return r;
 }
 
 /* -- as many as there can be -- */
@@ -85,12 +114,18 @@ int row_idle_100k(struct run *run, struct sample *ret)
     crowd_close(run);
     int r = time_logins(run, &alone);
     if (r == 0)
-        r = hold(run, count / 10, count, ret);
+        r = hold_first(run, count / 10);
+    if (r == 0)
+        r = hold_more(run, count);
+    if (r == 0)
+        r = idle_wait(run->bench, clock_now());
+    if (r == 0)
+        r = hold_still(run);
     if (r == 0)
         r = time_logins(run, &beside);
     if (r < 0)
         return r;
-    ret->value = beside / alone;
+    *ret = (struct sample){.value = beside / alone, .operations = count};
     snprintf(run->cell->note, sizeof(run->cell->note),
              "%u sessions%s; a login takes %.0f us, %.0f us without them", count,
              count < crowd_size(run) ? ", as the limit of descriptors allows" : "", beside,

@@ -37,6 +37,13 @@ int row_login(struct run *run, struct sample *ret)
     return login(run, crowd_size(run), 1, ret);
 }
 
+int row_conclude_login(struct run *run)
+{
+    struct bench_cell *cell = run->cell;
+    int r = held_memory(run->bench, run->target, &cell->memory_bytes, &cell->has_memory);
+    return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
+}
+
 int row_login_window(struct run *run, struct sample *ret)
 {
     return login(run, crowd_size(run), run->bench->options->window, ret);
