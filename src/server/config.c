@@ -84,6 +84,7 @@ static cfg_opt_t defaults_keys[] = {
     NUMBER("links", config_value_links),
     FLAG("atomic_upload"),
     FLAG("keep_partial"),
+    FLAG("sendfile"),
     CFG_END(),
 };
 
@@ -154,6 +155,7 @@ static const struct number_row {
     AT("defaults", "links", links, NUMBER_ENUM),
     AT("defaults", "atomic_upload", vfs.atomic_upload, NUMBER_FLAG),
     AT("defaults", "keep_partial", vfs.keep_partial, NUMBER_FLAG),
+    AT("defaults", "sendfile", vfs.sendfile, NUMBER_FLAG),
     AT("log", "format", log_format, NUMBER_ENUM),
 #undef AT
 };

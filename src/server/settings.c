@@ -49,6 +49,7 @@ int settings_init(struct settings *s)
     s->vfs = (struct vfs_policy){.sync = VFS_SYNC_NONE,
                                  .atomic_upload = true,
                                  .keep_partial = true,
+                                 .sendfile = true,
                                  .file_mode = 0644,
                                  .directory_mode = 0755};
     s->limits = (struct session_limits){.sessions = DEFAULT_SESSIONS,

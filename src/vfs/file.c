@@ -14,6 +14,7 @@ struct vfile {
     int fd;
     struct vstat stat;
     bool reads_without_waiting;
+    bool may_sendfile;
     struct vroot *root;
     struct pool *pool;
     struct pool_shares shares;
@@ -126,6 +127,11 @@ bool vfile_is_in_memory(const struct vfile *f)
     return f->root->is_memory && f->stat.device == f->root->number;
 }
 
+bool vfile_may_sendfile(const struct vfile *f)
+{
+    return f->may_sendfile;
+}
+
 const struct pool_shares *vfile_shares(const struct vfile *f)
 {
     return &f->shares;
@@ -170,6 +176,7 @@ int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
     struct vfile *f = vfile_new(v->root, v->pool, &v->shares);
     if (!f)
         return -ENOMEM;
+    f->may_sendfile = v->policy->sendfile;
     struct stat st;
     r = v->root->is_local ? beneath_open_cached(&v->root->tree, vpath_relative(path), &st)
                           : -EBUSY;

@@ -50,8 +50,9 @@ enum vfs_sync { VFS_SYNC_NONE, VFS_SYNC_FILE }; /* DESIGN 2, "Stored" */
 
 struct vfs_policy {
     enum vfs_sync sync;
-    bool atomic_upload;               /* temporary name and rename; the default */
-    bool keep_partial;                /* a broken upload can be resumed; else it is removed */
+    bool atomic_upload; /* temporary name and rename; the default */
+    bool keep_partial;  /* a broken upload can be resumed; else it is removed */
+    bool sendfile;      /* false: contents are read and sent, where sendfile(2) misbehaves */
     mode_t file_mode, directory_mode; /* 0644, 0755 */
 };
 
@@ -119,6 +120,7 @@ const struct vstat *vfile_stat(const struct vfile *);   /* as it was at the open
 bool vfile_reads_without_waiting(const struct vfile *); /* RWF_NOWAIT, or tmpfs */
 /* The root's own memory file system: neither a read nor a write of it waits for a disk. */
 bool vfile_is_in_memory(const struct vfile *);
+bool vfile_may_sendfile(const struct vfile *); /* as the policy was at the open */
 const struct pool_shares *vfile_shares(const struct vfile *);
 struct pool *vfile_pool(const struct vfile *);
 

@@ -14,7 +14,7 @@ struct xfer_facts {
     bool file_is_in_memory;          /* sending: of a memory file system */
     bool has_pool;
     bool is_small;         /* sending: at most XFER_SMALL_BYTES */
-    bool sendfile_refused; /* this file system knows no sendfile */
+    bool sendfile_refused; /* by this file system, or by the operator for all */
 };
 
 /* INLINE: on the loop; POOL: in move jobs. */

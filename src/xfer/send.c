@@ -163,6 +163,7 @@ int xfer_send(struct vfile *file, struct stream *stream, const struct xfer_reque
             .file_is_in_memory = vfile_is_in_memory(file),
             .has_pool = vfile_pool(file) != NULL,
             .is_small = t.left <= XFER_SMALL_BYTES,
+            .sendfile_refused = !vfile_may_sendfile(file),
         };
         r = send_planned(&t, &facts);
     }

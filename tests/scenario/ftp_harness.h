@@ -165,6 +165,7 @@ static inline void server_setup(struct harness *h, struct harness_server *s)
         .files_pool = runtime_files_pool(runtime_self()),
         .vfs = {.atomic_upload = true,
                 .keep_partial = true,
+                .sendfile = true,
                 .file_mode = 0644,
                 .directory_mode = 0755},
     };

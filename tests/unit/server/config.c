@@ -53,6 +53,7 @@ static const char whole[] =
     "  rights = {\"list\", \"read\", \"write\"}\n"
     "  quota_bytes = 10G  quota_files = 1000  rate_bytes_per_s = 64K\n"
     "  sync = file  links = in-root  atomic_upload = false  keep_partial = no\n"
+    "  sendfile = off\n"
     "}\n"
     "account \"anna\" {\n"
     "  hash = \"$y$j9T$abcdefgh$0123456789\"\n"
@@ -88,6 +89,7 @@ static void every_key_reaches_its_setting(void **state)
     assert_int_equal(s.links, VROOT_IN_ROOT);
     assert_false(s.vfs.atomic_upload);
     assert_false(s.vfs.keep_partial);
+    assert_false(s.vfs.sendfile);
     assert_int_equal(s.limits.sessions, 9);
     assert_int_equal(s.limits.per_address, 8);
     assert_int_equal(s.limits.per_account, 7);
@@ -128,6 +130,7 @@ static void an_empty_file_changes_nothing(void **state)
     assert_int_equal(s.default_rights, RIGHTS_DEFAULT);
     assert_int_equal(s.ban_failures, ban_failures);
     assert_true(s.vfs.atomic_upload);
+    assert_true(s.vfs.sendfile);
     assert_int_equal(s.account_count, 0);
 }
 

@@ -103,8 +103,11 @@ static inline void tree_init_in(struct tree *t, const char *directory)
     tree_dir(t, "root");
     tree_dir(t, "outside");
     rights_init(&t->rights, RIGHTS_DEFAULT);
-    t->policy = (struct vfs_policy){
-        .atomic_upload = true, .keep_partial = true, .file_mode = 0644, .directory_mode = 0755};
+    t->policy = (struct vfs_policy){.atomic_upload = true,
+                                    .keep_partial = true,
+                                    .sendfile = true,
+                                    .file_mode = 0644,
+                                    .directory_mode = 0755};
 }
 
 /* In memory, where many trees and fsync cost nothing. */

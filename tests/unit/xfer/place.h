@@ -41,8 +41,8 @@ static inline void place_open(struct place *p, const char *parent, uint64_t quot
     (void)snprintf(p->directory, sizeof(p->directory), "%s/ferry-xfer-XXXXXX", parent);
     TASK_ASSERT(mkdtemp(p->directory) != NULL);
     rights_init(&p->rights, RIGHTS_ALL);
-    p->policy =
-        (struct vfs_policy){.atomic_upload = true, .file_mode = 0644, .directory_mode = 0755};
+    p->policy = (struct vfs_policy){
+        .atomic_upload = true, .sendfile = true, .file_mode = 0644, .directory_mode = 0755};
     TASK_ASSERT(vroot_open(p->directory, VROOT_BENEATH, &p->root) == 0);
     TASK_ASSERT(quota_new(quota_bytes, 0, &p->quota) == 0);
     TASK_ASSERT(vfs_new(p->root, &p->rights, &p->policy, p->quota,

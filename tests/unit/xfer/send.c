@@ -38,6 +38,7 @@ struct sending {
     struct xfer_request request;
     struct xfer_result result;
     struct reader reader;
+    uint64_t through_stream; /* not past it */
 };
 
 /* xfer_send() of "/file" with a reader at the other end. */
@@ -54,6 +55,9 @@ static int send_file(struct place *p, struct sending *s)
     struct vfile *file = place_file(p);
     int r = xfer_send(file, p->ours, &s->request, &s->result);
     (void)vfile_close(file);
+    struct stream_info info;
+    stream_info(p->ours, &info);
+    s->through_stream = info.sent_bytes;
     p->ours = stream_free(p->ours);
     if (r == 0)
         TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
@@ -102,6 +106,30 @@ static void every_path_sends_the_same_bytes(void **state)
     run_deterministic(1, send_all, shm);
     run_threaded(1, send_all, tmp);
     run_threaded(1, send_all, shm);
+}
+
+static void send_with_and_without_sendfile(void *parent)
+{
+    struct place p;
+    place_open(&p, parent, 0);
+    place_write(&p, LARGE);
+    for (unsigned allowed = 0; allowed < 2; allowed++) {
+        struct sending s = {.request = {.length = UINT64_MAX}};
+        p.policy.sendfile = allowed;
+        place_connect(&p, WAY_TCP);
+        TASK_ASSERT(send_file(&p, &s) == 0);
+        TASK_ASSERT(!s.reader.wrong && s.reader.got == LARGE);
+        TASK_ASSERT(s.through_stream == (allowed ? 0 : LARGE));
+        place_disconnect(&p);
+    }
+    place_close(&p);
+}
+
+static void sendfile_can_be_forbidden(void **state)
+{
+    (void)state;
+    run_threaded(1, send_with_and_without_sendfile, tmp);
+    run_threaded(1, send_with_and_without_sendfile, shm);
 }
 
 /* -- what bounds it -- */
@@ -391,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_sends_the_same_bytes),
+        cmocka_unit_test(sendfile_can_be_forbidden),
         cmocka_unit_test(a_length_and_the_end_of_the_file_bound_it),
         cmocka_unit_test(a_file_that_shrinks_is_reported),
         cmocka_unit_test(a_bucket_sets_the_pace),
