@@ -1,5 +1,6 @@
 /* The system calls of a serving process: the seccomp half of server/sandbox.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -24,7 +25,7 @@
 static const char *const allowed[] = {
     /* descriptors */
     "read", "write", "writev", "pread64", "pwrite64", "preadv", "preadv2", "pwritev",
-    "sendfile", "lseek", "close", "poll", "ppoll",
+    "sendfile", "splice", "pipe2", "lseek", "close", "poll", "ppoll",
     /* files; paths are Landlock's and openat2's business */
     "openat", "openat2", "fstat", "newfstatat", "statx", "fstatfs", "getdents64", "readlinkat",
     "mkdirat", "unlinkat", "renameat", "renameat2", "utimensat", "ftruncate", "fsync",
@@ -53,7 +54,8 @@ static const struct argument_rule {
     {"mprotect", 2, PROT_EXEC, 0},
     {"fchmod", 1, S_ISUID, 0},                /* or others could run a file as us */
     {"clone", 0, CLONE_THREAD, CLONE_THREAD}, /* threads, not processes */
-    {"ioctl", 1, UINT64_MAX, TCGETS},         /* stdio asks whether it is a terminal */
+    {"fcntl", 1, UINT64_MAX, F_SETPIPE_SZ},
+    {"ioctl", 1, UINT64_MAX, TCGETS}, /* stdio asks whether it is a terminal */
     {"prctl", 0, UINT64_MAX, PR_SET_NAME},
     {"prctl", 0, UINT64_MAX, 0x53564d41}, /* PR_SET_VMA: names of memory, malloc's */
     {"prlimit64", 2, UINT64_MAX, 0},      /* ask, not set */

@@ -7,11 +7,12 @@
 #include "io/chunk.h"
 #include "io/tcp.h"
 #include "task/sys.h"
+#include "xfer/pipe.h"
 
 #define SENDFILE_BYTES (1024 * 1024) /* of one call: how often the clock is looked at */
 /* Of one recv. It comes from the running thread, so three hundred uploads that wait for the
  * network hold none. */
-#define BUFFER_BYTES (256 * 1024)
+#define BUFFER_BYTES (64 * 1024)
 
 static void move_unref(struct move *m)
 {
@@ -182,12 +183,8 @@ static bool write_all(struct move *m, const uint8_t *data, size_t len)
     return true;
 }
 
-static bool receive_step(struct move *m, struct chunk *buffer)
+static bool stop_receiving(struct move *m, ssize_t n)
 {
-    size_t want = at_most(left_of(m), BUFFER_BYTES);
-    ssize_t n = sys_recv(io_fd_number(m->socket), buffer->data, want, 0);
-    if (n > 0)
-        return write_all(m, buffer->data, (size_t)n);
     if (n == 0)
         m->end = MOVE_ENDED;
     else if (n == -EAGAIN)
@@ -197,6 +194,62 @@ static bool receive_step(struct move *m, struct chunk *buffer)
     return false;
 }
 
+static bool receive_copied(struct move *m, struct chunk *buffer)
+{
+    size_t want = at_most(left_of(m), BUFFER_BYTES);
+    ssize_t n = sys_recv(io_fd_number(m->socket), buffer->data, want, 0);
+    return n > 0 ? write_all(m, buffer->data, (size_t)n) : stop_receiving(m, n);
+}
+
+/* As write_some(). */
+static size_t splice_some(struct move *m, int pipe, size_t len)
+{
+    vfile_write_begin(m->file);
+    ssize_t n = -ECANCELED;
+    off_t off = position(m);
+    if (!atomic_load(&m->stops))
+        n = sys_splice(pipe, vfile_fd(m->file), &off, len);
+    if (n > 0)
+        count_moved(m, n);
+    vfile_write_end(m->file);
+    if (n > 0)
+        return (size_t)n;
+    (void)fail(m, n < 0 ? (int)n : -EIO);
+    return 0;
+}
+
+/* Of a file whose file system knows no splice. */
+static size_t copy_some(struct move *m, int pipe, struct chunk *buffer, size_t len)
+{
+    ssize_t n = sys_read(pipe, buffer->data, at_most(len, BUFFER_BYTES));
+    m->end = MOVE_SPENT;
+    m->error = 0;
+    if (n > 0)
+        return write_all(m, buffer->data, (size_t)n) ? (size_t)n : 0;
+    (void)fail(m, n < 0 ? (int)n : -EIO);
+    return 0;
+}
+
+static bool receive_spliced(struct move *m, const struct thread_pipe *pipe,
+                            struct chunk *buffer)
+{
+    ssize_t n =
+        sys_splice(io_fd_number(m->socket), pipe->out, NULL, at_most(left_of(m), PIPE_BYTES));
+    if (n <= 0)
+        return stop_receiving(m, n);
+    for (size_t len = (size_t)n, some; len > 0; len -= some) {
+        some = splice_some(m, pipe->in, len);
+        if (some == 0 && m->error == -EINVAL)
+            some = copy_some(m, pipe->in, buffer, len);
+        if (some == 0) {
+            pipe_discard();
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first bytes are copied: a small file is over with them, and costs less without a pipe. */
 void move_from_socket(struct move *m)
 {
     usec_t until = clock_now() + MOVE_JOB_US;
@@ -205,8 +258,13 @@ void move_from_socket(struct move *m)
         (void)fail(m, -ENOMEM);
         return;
     }
-    while (receive_step(m, buffer) && goes_on(m, until))
-        continue;
+    struct thread_pipe *pipe = NULL;
+    bool goes = receive_copied(m, buffer) && goes_on(m, until);
+    if (goes && pipe_of_thread(&pipe) < 0)
+        pipe = NULL;
+    while (goes)
+        goes = (pipe != NULL ? receive_spliced(m, pipe, buffer) : receive_copied(m, buffer)) &&
+               goes_on(m, until);
     chunk_unref(buffer);
 }
 

@@ -111,6 +111,71 @@ static void every_path_stores_the_same_bytes(void **state)
     run_threaded(1, receive_all, shm);
 }
 
+/* -- by way of the thread's pipe -- */
+
+struct fault_try {
+    uint64_t nth;
+    uint64_t calls; /* answered */
+};
+
+/* A system call fails somewhere in an upload; the next one is of other bytes. */
+static void receive_after_a_fault(void *arg)
+{
+    struct fault_try *try = arg;
+    struct place p;
+    place_open(&p, shm, 0);
+    place_connect(&p, WAY_TCP);
+    struct receiving broken = {.writer = {.from = 0, .size = 300017}};
+    fault_arm(FAULT_SYSCALL, try->nth);
+    int r = receive_file(&p, &broken);
+    try->calls = fault_count(FAULT_SYSCALL);
+    fault_arm(FAULT_SYSCALL, 0);
+    TASK_ASSERT(r < 0 || place_holds(&p, 300017));
+    place_disconnect(&p);
+    (void)unlink(place_path(&p));
+    receive_range(&p, WAY_TCP, 150000, 0);
+    place_close(&p);
+}
+
+static void what_a_broken_upload_left_in_the_pipe_goes_into_no_other(void **state)
+{
+    (void)state;
+    struct fault_try try = {.nth = 40, .calls = UINT64_MAX}; /* below: before the transfer */
+    for (; try.nth <= try.calls; try.nth += 5)
+        run_deterministic(1, receive_after_a_fault, &try);
+    assert_true(try.nth > 100);
+}
+
+/* A file that is open to append is one that splice(2) refuses. */
+static void receive_without_splice(void *arg)
+{
+    struct place p;
+    (void)arg;
+    place_open(&p, tmp, 0);
+    place_connect(&p, WAY_TCP);
+    struct scope scope;
+    scope_init(&scope);
+    struct xfer_request request = {.length = UINT64_MAX, .stall_us = STALL_US};
+    struct xfer_result result;
+    struct writer writer = {.stream = p.peers, .size = LARGE};
+    struct vupload *upload = place_upload(&p, 0);
+    TASK_ASSERT(fcntl(vfile_fd(vupload_file(upload)), F_SETFL, O_APPEND) == 0);
+    TASK_ASSERT(scope_start(&scope, "writer", TASK_NORMAL, write_pattern, &writer, NULL) == 0);
+    TASK_ASSERT(xfer_receive(p.ours, upload, &request, &result) == 0);
+    TASK_ASSERT(vupload_commit(upload, LARGE) == 0);
+    scope_leave(&scope);
+    TASK_ASSERT(place_holds(&p, LARGE));
+    place_disconnect(&p);
+    place_close(&p);
+}
+
+static void a_file_that_knows_no_splice_is_copied(void **state)
+{
+    (void)state;
+    run_deterministic(1, receive_without_splice, NULL);
+    run_threaded(1, receive_without_splice, NULL);
+}
+
 /* -- quota -- */
 
 static void receive_into_quota(void *arg)
@@ -414,6 +479,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path_stores_the_same_bytes),
+        cmocka_unit_test(what_a_broken_upload_left_in_the_pipe_goes_into_no_other),
+        cmocka_unit_test(a_file_that_knows_no_splice_is_copied),
         cmocka_unit_test(what_the_quota_allows_is_stored_to_the_last_byte),
         cmocka_unit_test(quota_that_was_reserved_and_not_used_is_given_back),
         cmocka_unit_test(a_short_write_goes_on_and_the_failure_is_the_files),
