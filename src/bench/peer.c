@@ -19,14 +19,15 @@
 #include "crypto/random.h"
 #include "task/sys.h"
 
-#define PATH_BYTES (STAGE_PATH_MAX + 64)
-#define LOG_MAX    (16 * 1024 * 1024)
-#define POLL_MS    20
-#define TALK_MS    2000
-#define STOP_MS    20000
-#define PORT_TRIES 100
-#define PORT_FIRST 10000 /* below those that the kernel gives to connections */
-#define PORT_COUNT 20000
+#define PATH_BYTES   (STAGE_PATH_MAX + 64)
+#define LOG_MAX      (16 * 1024 * 1024)
+#define POLL_MS      20
+#define TALK_MS      2000
+#define GREETING_MAX 1024
+#define STOP_MS      20000
+#define PORT_TRIES   100
+#define PORT_FIRST   10000 /* below those that the kernel gives to connections */
+#define PORT_COUNT   20000
 
 static int fail(struct peer *p, const char *what, int r)
 {
@@ -95,12 +96,12 @@ static int find_port(struct addr *ret)
 
 static int spawn(struct peer *p, const struct stage *stage, const char *log, int stdin_fd)
 {
-    char port[8], variant[24], name[24];
-    char base[STAGE_PATH_MAX], ferry[] = "ferry", bench[] = "bench", command[] = "run-peer";
+    char port[8], ferry[] = "ferry", bench[] = "bench", command[] = "run-peer";
+    /* posix_spawn() leaves them as they are. */
+    char *base = (char *)(uintptr_t)stage->base;
+    char *name = (char *)(uintptr_t)p->recipe->name;
+    char *variant = (char *)(uintptr_t)recipe_variant_name(p->variant);
     snprintf(port, sizeof(port), "%u", addr_port(&p->addr));
-    snprintf(variant, sizeof(variant), "%s", recipe_variant_name(p->variant));
-    snprintf(name, sizeof(name), "%s", p->recipe->name);
-    snprintf(base, sizeof(base), "%s", stage->base);
     char *argv[] = {ferry, bench, command, name, variant, base, port, NULL};
 
     posix_spawn_file_actions_t files;
@@ -162,14 +163,13 @@ static int start_keeper(struct peer *p, const struct stage *stage)
 /* -- is it there? -- */
 
 /* Reads to the end of the greeting and takes leave, so that no session is left. */
-static bool has_greeted(int fd)
+static bool has_greeted(int fd, char text[GREETING_MAX])
 {
-    char text[1024];
     size_t len = 0;
     usec_t until = clock_after(TALK_MS * USEC_PER_MS);
     bool is_greeted = false;
-    while (len < sizeof(text) - 1 && clock_now() < until && wait_readable(fd, POLL_MS * 10)) {
-        ssize_t n = sys_recv(fd, text + len, sizeof(text) - 1 - len, 0);
+    while (len < GREETING_MAX - 1 && clock_now() < until && wait_readable(fd, POLL_MS * 10)) {
+        ssize_t n = sys_recv(fd, text + len, GREETING_MAX - 1 - len, 0);
         if (n <= 0)
             break;
         len += (size_t)n;
@@ -187,12 +187,12 @@ static bool has_greeted(int fd)
 
 static bool answers(const struct addr *addr)
 {
-    int fd = sys_socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0)
-        return false;
-    int r = sys_connect(fd, &addr->u.any, addr->len);
-    bool is_there = (r == 0 || r == -EINPROGRESS) && has_greeted(fd);
+    char *text = mem_raw(GREETING_MAX);
+    int fd = text != NULL ? sys_socket(AF_INET, SOCK_STREAM, 0) : -1;
+    int r = fd >= 0 ? sys_connect(fd, &addr->u.any, addr->len) : -EBADF;
+    bool is_there = (r == 0 || r == -EINPROGRESS) && has_greeted(fd, text);
     sys_close(fd);
+    mem_free(text);
     return is_there;
 }
 
