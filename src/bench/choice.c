@@ -22,6 +22,8 @@ static bool takes_part(const struct target *t, const struct row_kind *kind)
         return false;
     if ((kind->traits & ROW_NO_FLOOR) != 0 && recipe->is_floor)
         return false;
+    if ((kind->traits & ROW_HASHERS) != 0 && recipe->compares_plain)
+        return false;
     return (kind->traits & ROW_NEEDS_MLSD) == 0 || !recipe->lacks_mlsd;
 }
 

@@ -35,8 +35,9 @@ struct recipe {
     bool is_floor;        /* the bound, not a peer */
     bool is_event_driven; /* a session is no process: it takes part in rows of thousands */
     bool lacks_mlsd;
-    bool runs_as_owner; /* it starts as the owner of the files, since it does not change to him
-                         */
+    bool compares_plain; /* passwords, where it is not told to hash */
+    bool runs_as_owner;  /* it starts as the owner of the files, since it does not change to him
+                          */
     const char
         *login_note[RECIPE_VARIANTS]; /* how it checks a password, for the report; NULL */
     struct recipe_file files[RECIPE_FILES_MAX];

@@ -22,7 +22,8 @@
 static const char ferryd_conf[] =
     "state = \"@WORK@/state\"\n"
     "listen \"ftp\" { address = {\"127.0.0.1:@PORT@\"} }\n"
-    "defaults { root = \"@FOLDER@\" }\n"
+    "!plain,hashed defaults { root = \"@FOLDER@\" }\n"
+    "!no-sendfile defaults { root = \"@FOLDER@\"  sendfile = false }\n"
     "limits {\n"
     "    sessions = 0\n"
     "    per_address = 0\n"
@@ -145,7 +146,7 @@ const struct recipe recipes[] = {
     {
         .name = "ferryd",
         .program = "ferryd",
-        .variants = PLAIN | HASHED,
+        .variants = PLAIN | NO_SENDFILE | HASHED,
         .is_event_driven = true,
         .login_note = {REMEMBERS, REMEMBERS, HASHES},
         .files = {{"ferryd.conf", ferryd_conf}},
@@ -188,6 +189,7 @@ const struct recipe recipes[] = {
         .program = PYTHON_LIB "pyftpdlib/__init__.py",
         .variants = PLAIN | NO_SENDFILE | HASHED,
         .is_event_driven = true,
+        .compares_plain = true,
         .runs_as_owner = true,
         .login_note = {COMPARES, COMPARES, HASHES},
         .files = {{"server.py", pyftpdlib_script}},
@@ -199,6 +201,7 @@ const struct recipe recipes[] = {
         .program = PYTHON_LIB "twisted/__init__.py",
         .variants = PLAIN | NO_SENDFILE, /* it has no other way than to read and send */
         .is_event_driven = true,
+        .compares_plain = true,
         .lacks_mlsd = true,
         .runs_as_owner = true,
         .login_note = {COMPARES, COMPARES, NULL},

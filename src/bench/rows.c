@@ -90,8 +90,8 @@ const struct row_kind row_kinds[] = {
      .label = "first login of an account (floor: the hash itself)",
      .unit = BENCH_MS,
      .kinds = OF(BENCH_ALL),
-     .traits = ROW_STAGED,
-     .prepare = row_prepare_login_first,
+     .traits = ROW_STAGED | ROW_HASHERS,
+     .before = row_before_login_first,
      .sample = row_login_first},
     /* files on a disk, small files, listings */
     {.name = "stor_disk",

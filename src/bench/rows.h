@@ -28,7 +28,7 @@ PARKS int row_login_window(struct run *, struct sample *);
 PARKS int row_before_quit(struct run *); /* everybody is */
 PARKS int row_quit(struct run *, struct sample *);
 PARKS void row_leave_crowd(struct run *);
-PARKS int row_prepare_login_first(struct run *); /* sessions of rows before are closed */
+PARKS int row_before_login_first(struct run *); /* sessions of rows before are closed */
 PARKS int row_login_first(struct run *, struct sample *);
 PARKS int row_login_hashed(struct run *, struct sample *);
 

@@ -108,7 +108,7 @@ static int time_logins(struct run *run, double *ret)
 int row_idle_100k(struct run *run, struct sample *ret)
 {
     unsigned count = sessions_possible(crowd_size(run));
-    double alone, beside;
+    double alone = 0, beside = 0;
     if (count == 0)
         return run_fail(run, "sessions", NULL, -EMFILE);
     crowd_close(run);
