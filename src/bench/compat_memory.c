@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,11 +10,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bench/file.h"
-#include "task/sys.h"
+#include "bench/folder.h"
 
 #define FILE_BYTES_MAX (1024 * 1024)       /* "children" of a server with 100,000 processes */
 #define PAGES_MAX      (UINT64_C(1) << 48) /* more than any address space has */
-#define LISTING_BYTES  32768
 
 /* -- the pile -- */
 
@@ -122,28 +120,19 @@ static int add_all_children(struct walk *w, unsigned pid)
 {
     char path[96];
     snprintf(path, sizeof(path), "%s/%u/task", w->proc, pid);
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_DIRECTORY};
-    int fd = sys_openat2(AT_FDCWD, path, &how);
-    if (fd < 0)
-        return fd;
-    uint8_t *raw = mem_raw(LISTING_BYTES);
-    ssize_t n = raw != NULL ? 0 : -ENOMEM;
-    while (n >= 0 && (n = sys_getdents64(fd, raw, LISTING_BYTES)) > 0) {
-        for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *e = (const void *)(raw + at);
-            at += e->d_reclen;
-            char task_path[160];
-            snprintf(task_path, sizeof(task_path), "%s/%.31s", path, e->d_name);
-            int r = e->d_name[0] == '.' ? 0 : add_children(w, task_path);
-            if (r < 0) {
-                n = r;
-                break;
-            }
-        }
+    struct buf threads; /* names, each with its NUL */
+    buf_init(&threads, FILE_BYTES_MAX);
+    int r = folder_list(path, &threads);
+    size_t len;
+    for (size_t at = 0; r == 0 && at < threads.len; at += len + 1) {
+        const char *name = (const char *)threads.data + at;
+        char task_path[160];
+        len = strlen(name);
+        snprintf(task_path, sizeof(task_path), "%s/%.31s", path, name);
+        r = add_children(w, task_path);
     }
-    mem_free(raw);
-    sys_close(fd);
-    return (int)n;
+    buf_done(&threads);
+    return r;
 }
 
 int compat_memory_read(const char *proc, unsigned pid, struct compat_memory *ret)

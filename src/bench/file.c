@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 
 #include "task/sys.h"
 
@@ -36,4 +37,28 @@ int file_read(const char *path, struct buf *b)
     while (n > 0);
     sys_close(fd);
     return (int)n;
+}
+
+int file_write(const char *path, mode_t mode, struct bytes text)
+{
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, .mode = mode};
+    int fd = sys_openat2(AT_FDCWD, path, &how);
+    if (fd < 0)
+        return fd;
+    int r = sys_fchmod(fd, mode);
+    while (r == 0 && text.len > 0) {
+        ssize_t n = sys_write(fd, text.data, text.len);
+        if (n < 0)
+            r = (int)n;
+        else
+            text = bytes_skip(text, (size_t)n);
+    }
+    sys_close(fd);
+    return r;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return sys_fstatat(AT_FDCWD, path, &st, 0) == 0;
 }

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "task/sys.h"
 
-#define READ_AT_ONCE  16384
 #define LISTING_BYTES 32768
 #define DEPTH_MAX     32
 #define PATH_BYTES    512
@@ -134,46 +133,4 @@ int folder_list(const char *path, struct buf *ret)
     mem_free(raw);
     sys_close(fd);
     return (int)n;
-}
-
-/* -- files -- */
-
-int folder_put(const char *path, mode_t mode, struct bytes text)
-{
-    int fd = open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, mode);
-    if (fd < 0)
-        return fd;
-    int r = sys_fchmod(fd, mode);
-    while (r == 0 && text.len > 0) {
-        ssize_t n = sys_write(fd, text.data, text.len);
-        if (n < 0)
-            r = (int)n;
-        else
-            text = bytes_skip(text, (size_t)n);
-    }
-    sys_close(fd);
-    return r;
-}
-
-int folder_get(const char *path, struct buf *ret)
-{
-    int fd = open_at(AT_FDCWD, path, O_RDONLY, 0);
-    if (fd < 0)
-        return fd;
-    ssize_t n;
-    do {
-        n = buf_reserve(ret, READ_AT_ONCE);
-        if (n == 0)
-            n = sys_read(fd, ret->data + ret->len, READ_AT_ONCE);
-        if (n > 0)
-            buf_added(ret, (size_t)n);
-    } while (n > 0);
-    sys_close(fd);
-    return (int)n;
-}
-
-bool folder_has(const char *path)
-{
-    struct stat st;
-    return sys_fstatat(AT_FDCWD, path, &st, 0) == 0;
 }

@@ -1,5 +1,5 @@
-/* Files of the benchmark's own: settings, logs, what a run leaves to be removed. Paths are ours
- * and absolute; no peer names one. Blocking: not on a loop. */
+/* Folders of the benchmark's own: made, listed, removed whole. Paths are ours and absolute; no
+ * peer names one. Blocking: not on a loop. */
 #pragma once
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,9 +17,3 @@ void folder_remove(const char *path);
 
 /* Appends the names in it, each with its NUL, in no order. */
 MUST_CHECK int folder_list(const char *path, struct buf *ret);
-
-/* A whole new file in place of any other. */
-MUST_CHECK int folder_put(const char *path, mode_t mode, struct bytes);
-/* Appends a file to a buffer, whose cap is its bound: -FERRY_ELIMIT. */
-MUST_CHECK int folder_get(const char *path, struct buf *ret);
-bool folder_has(const char *path);

@@ -1,7 +1,6 @@
 #include "bench/measure.h"
 
 #include <errno.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,12 +8,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "task/sys.h"
+#include "bench/file.h"
+#include "bench/folder.h"
 
 #define FILE_BYTES_MAX (1024 * 1024) /* "children" of a server with 100,000 processes */
-#define READ_AT_ONCE   4096
 #define PIDS_MAX       (1024 * 1024) /* bytes of the queue: 256 Ki processes */
-#define LISTING_BYTES  32768
 
 /* -- the formats -- */
 
@@ -75,34 +73,17 @@ int measure_parse_dirty(struct bytes text, uint64_t *ret_bytes)
 
 struct walk {
     const char *proc;
-    struct buf pids; /* of unsigned: those found, measured or not */
-    struct buf file; /* what was read last */
+    struct buf pids;    /* of unsigned: those found, measured or not */
+    struct buf threads; /* the names of one process's, each with its NUL */
+    struct buf file;    /* what was read last */
     struct measure sum;
     bool with_memory;
 };
 
-static int open_beneath(const char *path, uint64_t flags)
-{
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | flags};
-    return sys_openat2(AT_FDCWD, path, &how);
-}
-
 static int read_file(struct walk *w, const char *path)
 {
-    int fd = open_beneath(path, 0);
-    if (fd < 0)
-        return fd;
     buf_clear(&w->file);
-    ssize_t n;
-    do {
-        n = buf_reserve(&w->file, READ_AT_ONCE);
-        if (n == 0)
-            n = sys_read(fd, w->file.data + w->file.len, READ_AT_ONCE);
-        if (n > 0)
-            buf_added(&w->file, (size_t)n);
-    } while (n > 0);
-    sys_close(fd);
-    return (int)n;
+    return file_read(path, &w->file);
 }
 
 static int add_memory(struct walk *w, unsigned pid)
@@ -166,27 +147,19 @@ static int add_threads(struct walk *w, unsigned pid, usec_t *cpu_us)
 {
     char path[96];
     snprintf(path, sizeof(path), "%s/%u/task", w->proc, pid);
-    int fd = open_beneath(path, O_DIRECTORY);
-    if (fd < 0)
-        return fd == -ENOENT || fd == -ESRCH ? 0 : fd;
-    uint8_t *raw = mem_raw(LISTING_BYTES);
-    ssize_t n = raw != NULL ? 0 : -ENOMEM;
-    while (n >= 0 && (n = sys_getdents64(fd, raw, LISTING_BYTES)) > 0) {
-        for (ssize_t at = 0; at < n;) {
-            const struct dirent64 *e = (const void *)(raw + at);
-            at += e->d_reclen;
-            char task_path[160];
-            snprintf(task_path, sizeof(task_path), "%s/%.31s", path, e->d_name);
-            int r = e->d_name[0] == '.' ? 0 : add_thread(w, task_path, cpu_us);
-            if (r < 0) {
-                n = r;
-                break;
-            }
-        }
+    buf_clear(&w->threads);
+    int r = folder_list(path, &w->threads);
+    if (r == -ENOENT || r == -ESRCH)
+        return 0;
+    size_t len;
+    for (size_t at = 0; r == 0 && at < w->threads.len; at += len + 1) {
+        const char *name = (const char *)w->threads.data + at;
+        char task_path[160];
+        len = strlen(name);
+        snprintf(task_path, sizeof(task_path), "%s/%.31s", path, name);
+        r = add_thread(w, task_path, cpu_us);
     }
-    mem_free(raw);
-    sys_close(fd);
-    return (int)n;
+    return r;
 }
 
 static int add_process(struct walk *w, unsigned pid)
@@ -219,7 +192,8 @@ int measure_tree(const char *proc, unsigned pid, bool with_memory, struct measur
 {
     struct walk w = {.proc = proc, .with_memory = with_memory};
     buf_init(&w.pids, PIDS_MAX);
-    buf_init(&w.file, FILE_BYTES_MAX + READ_AT_ONCE);
+    buf_init(&w.threads, FILE_BYTES_MAX);
+    buf_init(&w.file, FILE_BYTES_MAX);
     int r = buf_append(&w.pids, &pid, sizeof(pid));
     for (size_t at = 0; r == 0 && at < w.pids.len; at += sizeof(pid)) {
         memcpy(&pid, w.pids.data + at, sizeof(pid));
@@ -228,6 +202,7 @@ int measure_tree(const char *proc, unsigned pid, bool with_memory, struct measur
             r = 0; /* it ended meanwhile */
     }
     buf_done(&w.pids);
+    buf_done(&w.threads);
     buf_done(&w.file);
     if (r == 0)
         *ret = w.sum;

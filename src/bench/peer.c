@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/file.h"
 #include "bench/folder.h"
 #include "bench/peer_inside.h"
 #include "bench/recipe_text.h"
@@ -24,6 +25,7 @@
 #define POLL_MS      20
 #define TALK_MS      2000
 #define GREETING_MAX 1024
+#define PID_TEXT_MAX 24
 #define STOP_MS      20000
 #define PORT_TRIES   100
 #define PORT_FIRST   10000 /* below those that the kernel gives to connections */
@@ -226,8 +228,8 @@ static int read_pid(struct peer *p, const char *work)
     char path[PATH_BYTES + 8];
     snprintf(path, sizeof(path), "%s/" PEER_PID_FILE, work);
     struct buf text;
-    buf_init(&text, 65536);
-    int r = folder_get(path, &text);
+    buf_init(&text, PID_TEXT_MAX);
+    int r = file_read(path, &text);
     uint64_t pid = 0;
     if (r == 0)
         r = text_u64(buf_bytes(&text), 10, INT32_MAX, &pid);
@@ -253,7 +255,7 @@ static void read_error(struct peer *p, const char *work, int result)
     snprintf(path, sizeof(path), "%s/" PEER_LOG_FILE, work);
     struct buf text;
     buf_init(&text, LOG_MAX);
-    if (folder_get(path, &text) == 0)
+    if (file_read(path, &text) == 0)
         text_copy_printable(said, sizeof(said), last_words(buf_bytes(&text)));
     buf_done(&text);
     if (result == -ETIMEDOUT)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "bench/file.h"
 #include "bench/folder.h"
 #include "bench/recipe_text.h"
 
@@ -56,9 +57,9 @@ static int copy(const char *name, const char *etc)
     snprintf(to, sizeof(to), "%s/%s", etc, name);
     struct buf text;
     buf_init(&text, COPY_MAX);
-    int r = folder_get(from, &text);
+    int r = file_read(from, &text);
     if (r == 0)
-        r = folder_put(to, 0644, buf_bytes(&text));
+        r = file_write(to, 0644, buf_bytes(&text));
     else if (r == -ENOENT)
         r = 0;
     buf_done(&text);
@@ -73,7 +74,7 @@ static int write_text(const char *etc, unsigned i, const struct recipe_words *wo
     buf_init(&text, RECIPE_TEXT_MAX);
     int r = recipe_text_fill(files[i].text, words, &text);
     if (r == 0)
-        r = folder_put(path, files[i].mode, buf_bytes(&text));
+        r = file_write(path, files[i].mode, buf_bytes(&text));
     buf_wipe(&text);
     return r;
 }

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "bench/file.h"
 #include "bench/floor.h"
 #include "bench/folder.h"
 #include "bench/peer.h"
@@ -81,7 +82,7 @@ static int make_mounts(const struct inside *in)
     if (r == 0)
         r = mount_memory("/var/log");
     /* The host's log is no place for a benchmark; most have the socket in /run. */
-    if (r == 0 && folder_has("/dev/log"))
+    if (r == 0 && file_exists("/dev/log"))
         r = mount_over("/dev/null", "/dev/log");
     for (unsigned i = 0; r == 0 && i < ARRAY_LEN(folders); i++)
         r = folder_make_all(folders[i], 0755);
@@ -117,7 +118,7 @@ static int write_files(const struct inside *in)
         buf_clear(&text);
         r = recipe_text_fill(file->text, &in->words, &text);
         if (r == 0)
-            r = folder_put(path, 0600, buf_bytes(&text));
+            r = file_write(path, 0600, buf_bytes(&text));
         if (r == 0 && in->recipe->runs_as_owner)
             r = sys_fchownat(AT_FDCWD, path, in->stage.uid, in->stage.gid, 0);
         if (r < 0)
@@ -133,7 +134,7 @@ static int write_pid(const struct inside *in)
     char path[PATH_BYTES + 16], pid[24];
     snprintf(path, sizeof(path), "%s/" PEER_PID_FILE, in->work);
     ssize_t n = sys_readlinkat(AT_FDCWD, "/proc/self", pid, sizeof(pid));
-    int r = n < 0 ? (int)n : folder_put(path, 0600, bytes_of(pid, (size_t)n));
+    int r = n < 0 ? (int)n : file_write(path, 0600, bytes_of(pid, (size_t)n));
     return r < 0 ? complain("its process id", r) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/file.h"
 #include "bench/folder.h"
 #include "bench/peer.h"
 #include "bench/peer_program.h"
@@ -178,7 +179,7 @@ static int write_version(struct install *in)
     }
     char path[PATH_BYTES + 16];
     snprintf(path, sizeof(path), "%s/" PEERS_VERSION_FILE, in->tmp);
-    return folder_put(path, 0644, version);
+    return file_write(path, 0644, version);
 }
 
 /* What installing does for modules of Python; else each start would translate them anew, and
@@ -187,7 +188,7 @@ static int compile_modules(struct install *in)
 {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof(path), "%s/usr/lib/python3/dist-packages", in->tmp);
-    if (!folder_has(path))
+    if (!file_exists(path))
         return 0;
     const char *const argv[] = {PYTHON,  "-m", "compileall", "-q", "-s",
                                 in->tmp, "-p", in->target,   path, NULL};
@@ -199,7 +200,7 @@ static int put_in_place(struct install *in)
     char program[2 * PATH_BYTES];
     snprintf(program, sizeof(program), "%s/%s", in->tmp, in->recipe->program);
     buf_clear(&in->output);
-    if (!folder_has(program))
+    if (!file_exists(program))
         return say(in, in->recipe->program, -ENOENT);
     folder_remove(in->packages);
     folder_remove(in->target);
@@ -241,7 +242,7 @@ int peer_install(const struct recipe *recipe, FILE *out, char error[PEER_INSTALL
     int r = 0;
     if (geteuid() != 0)
         r = say(in, "only root can write " PEERS_FOLDER, -EPERM);
-    else if (!folder_has(APT_GET) || !folder_has(DPKG_DEB))
+    else if (!file_exists(APT_GET) || !file_exists(DPKG_DEB))
         r = say(in, "apt-get and dpkg-deb are needed", -ENOENT);
     else
         r = install(in, out);

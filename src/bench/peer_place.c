@@ -5,18 +5,19 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "bench/folder.h"
+#include "bench/file.h"
 #include "bench/peer.h"
 #include "task/sys.h"
 
-#define PATH_BYTES (STAGE_PATH_MAX + 128)
-#define STATUS_MAX (64 * 1024 * 1024)
+#define PATH_BYTES       (STAGE_PATH_MAX + 128)
+#define STATUS_MAX       (64 * 1024 * 1024)
+#define VERSION_FILE_MAX 4096
 
 static bool has(const char *root, const char *file)
 {
     char path[PATH_BYTES];
     int n = snprintf(path, sizeof(path), "%s/%s", root, file);
-    return n > 0 && (size_t)n < sizeof(path) && folder_has(path);
+    return n > 0 && (size_t)n < sizeof(path) && file_exists(path);
 }
 
 /* -- our own -- */
@@ -51,8 +52,8 @@ static struct bytes first_line(struct bytes text)
 static void read_version(const char *path, struct peer_place *ret)
 {
     struct buf text;
-    buf_init(&text, 65536);
-    if (folder_get(path, &text) == 0)
+    buf_init(&text, VERSION_FILE_MAX);
+    if (file_read(path, &text) == 0)
         text_copy_printable(ret->version, sizeof(ret->version), first_line(buf_bytes(&text)));
     buf_done(&text);
 }
@@ -64,7 +65,7 @@ static void read_status(const char *package, struct peer_place *ret)
     buf_init(&text, STATUS_MAX);
     bool is_in = false;
     struct bytes rest =
-        folder_get("/var/lib/dpkg/status", &text) == 0 ? buf_bytes(&text) : BYTES_NONE;
+        file_read("/var/lib/dpkg/status", &text) == 0 ? buf_bytes(&text) : BYTES_NONE;
     while (rest.len > 0) {
         struct bytes line = first_line(rest);
         rest = bytes_skip(rest, line.len + 1);

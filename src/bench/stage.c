@@ -11,6 +11,7 @@
 
 #include "auth/password.h"
 #include "base/mem.h"
+#include "bench/file.h"
 #include "bench/folder.h"
 #include "crypto/random.h"
 #include "task/sys.h"
@@ -121,7 +122,7 @@ static int take_lock(struct stage *s)
 {
     char path[STAGE_PATH_MAX + 16];
     snprintf(path, sizeof(path), "%s/" STATE_FILE, s->base);
-    int r = folder_put(path, 0600, BYTES_NONE);
+    int r = file_write(path, 0600, BYTES_NONE);
     if (r == 0)
         r = s->lock = open_path(path, O_RDONLY);
     return r < 0 ? r : sys_flock(s->lock, LOCK_EX | LOCK_NB);
@@ -175,7 +176,7 @@ static int save(const struct stage *s)
 {
     char path[STAGE_PATH_MAX + 16];
     snprintf(path, sizeof(path), "%s/" STATE_FILE, s->base);
-    return folder_put(path, 0600, bytes_of(s, sizeof(*s)));
+    return file_write(path, 0600, bytes_of(s, sizeof(*s)));
 }
 
 int stage_open(struct stage *s, const char *disk)
@@ -212,8 +213,8 @@ int stage_read(const char *base, struct stage *ret)
     char path[STAGE_PATH_MAX + 16];
     snprintf(path, sizeof(path), "%.255s/" STATE_FILE, base);
     struct buf text;
-    buf_init(&text, sizeof(*ret) + 65536);
-    int r = folder_get(path, &text);
+    buf_init(&text, sizeof(*ret));
+    int r = file_read(path, &text);
     if (r == 0 && text.len != sizeof(*ret))
         r = -EINVAL;
     if (r == 0) {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "bench/file.h"
 #include "check.h"
 
 #define MANY 3000 /* more names than are listed at once */
@@ -25,7 +25,7 @@ static int teardown(void **state)
 {
     (void)state;
     folder_remove(top);
-    return folder_has(top);
+    return file_exists(top);
 }
 
 static const char *in_top(const char *name)
@@ -48,35 +48,8 @@ static void a_folder_has_the_mode_that_was_asked_for(void **state)
     assert_int_equal(st.st_mode & 07777, 0711);
     assert_int_equal(folder_make(in_top("made"), 0711), -EEXIST);
     assert_int_equal(folder_make_all(in_top("made/a/b/c"), 0755), 0);
-    assert_true(folder_has(in_top("made/a/b/c")));
+    assert_true(file_exists(in_top("made/a/b/c")));
     assert_int_equal(folder_make_all(in_top("made/a/b/c"), 0755), 0);
-}
-
-static void a_file_is_replaced_as_a_whole(void **state)
-{
-    (void)state;
-    assert_int_equal(folder_put(in_top("file"), 0600, bytes_str("a longer text")), 0);
-    assert_int_equal(folder_put(in_top("file"), 0640, bytes_str("short")), 0);
-    struct stat st;
-    assert_int_equal(stat(in_top("file"), &st), 0);
-    assert_int_equal(st.st_mode & 07777, 0640);
-    struct buf text;
-    buf_init(&text, 65536);
-    assert_int_equal(folder_get(in_top("file"), &text), 0);
-    assert_true(bytes_equal(buf_bytes(&text), bytes_str("short")));
-    buf_done(&text);
-    assert_int_equal(folder_get(in_top("none"), &text), -ENOENT);
-}
-
-static void a_file_over_the_cap_is_refused(void **state)
-{
-    (void)state;
-    static uint8_t large[65536];
-    assert_int_equal(folder_put(in_top("large"), 0600, bytes_of(large, sizeof(large))), 0);
-    struct buf text;
-    buf_init(&text, sizeof(large) / 2);
-    assert_int_equal(folder_get(in_top("large"), &text), -FERRY_ELIMIT);
-    buf_done(&text);
 }
 
 static void a_listing_has_every_name_once(void **state)
@@ -86,7 +59,7 @@ static void a_listing_has_every_name_once(void **state)
     for (unsigned i = 0; i < MANY; i++) {
         char name[32];
         snprintf(name, sizeof(name), "list/%04u", i);
-        assert_int_equal(folder_put(in_top(name), 0600, BYTES_NONE), 0);
+        assert_int_equal(file_write(in_top(name), 0600, BYTES_NONE), 0);
     }
     struct buf names;
     buf_init(&names, 1024 * 1024);
@@ -105,29 +78,27 @@ static void removing_leaves_nothing_and_follows_no_link(void **state)
 {
     (void)state;
     assert_int_equal(folder_make(in_top("kept"), 0755), 0);
-    assert_int_equal(folder_put(in_top("kept/file"), 0600, bytes_str("x")), 0);
+    assert_int_equal(file_write(in_top("kept/file"), 0600, bytes_str("x")), 0);
     assert_int_equal(folder_make_all(in_top("gone/a/b"), 0755), 0);
     assert_int_equal(symlink(in_top("kept"), in_top("gone/a/link")), 0);
     for (unsigned i = 0; i < MANY; i++) {
         char name[32];
         snprintf(name, sizeof(name), "gone/a/%04u", i);
-        assert_int_equal(folder_put(in_top(name), 0600, BYTES_NONE), 0);
+        assert_int_equal(file_write(in_top(name), 0600, BYTES_NONE), 0);
     }
     folder_remove(in_top("gone"));
-    assert_false(folder_has(in_top("gone")));
-    assert_true(folder_has(in_top("kept/file")));
+    assert_false(file_exists(in_top("gone")));
+    assert_true(file_exists(in_top("kept/file")));
     assert_int_equal(symlink(in_top("kept"), in_top("link")), 0);
     folder_remove(in_top("link"));
-    assert_false(folder_has(in_top("link")));
-    assert_true(folder_has(in_top("kept/file")));
+    assert_false(file_exists(in_top("link")));
+    assert_true(file_exists(in_top("kept/file")));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_has_the_mode_that_was_asked_for),
-        cmocka_unit_test(a_file_is_replaced_as_a_whole),
-        cmocka_unit_test(a_file_over_the_cap_is_refused),
         cmocka_unit_test(a_listing_has_every_name_once),
         cmocka_unit_test(removing_leaves_nothing_and_follows_no_link),
     };
