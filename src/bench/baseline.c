@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "bench/file.h"
 
-#define PAIRS_MIN  3
 #define SAMPLE_MIN 1e-12 /* of those above 0; no unit of ours needs less, */
 #define SAMPLE_MAX 1e15  /* or more, and ratios of these are numbers still */
 #define SEED       UINT64_C(0x6261736c696e65)
@@ -161,14 +160,6 @@ static const struct then *find(const struct baseline *b, const struct bench_row 
     return NULL;
 }
 
-static double median_of(const double *samples, unsigned count)
-{
-    double sorted[BENCH_SAMPLES_MAX];
-    memcpy(sorted, samples, count * sizeof(*sorted));
-    statistics_sort(sorted, count);
-    return statistics_median(sorted, count);
-}
-
 struct bench_ratio baseline_ratio(const struct baseline *b, const struct bench_row *row,
                                   const struct bench_cell *cell)
 {
@@ -184,12 +175,13 @@ struct bench_ratio baseline_ratio(const struct baseline *b, const struct bench_r
         above_count = then->sample_count;
         below_count = cell->sample_count;
     }
-    double divisor = median_of(below, below_count);
+    double divisor = statistics_median_of(below, below_count);
     ratio.is_known = divisor > 0;
     if (!ratio.is_known)
         return ratio;
-    ratio.value = median_of(above, above_count) / divisor;
-    ratio.has_interval = above_count >= PAIRS_MIN && below_count >= PAIRS_MIN &&
+    ratio.value = statistics_median_of(above, above_count) / divisor;
+    ratio.has_interval = above_count >= BENCH_INTERVAL_MIN &&
+                         below_count >= BENCH_INTERVAL_MIN &&
                          statistics_ratio_interval(above, above_count, below, below_count, SEED,
                                                    &ratio.interval) == 0;
     return ratio;

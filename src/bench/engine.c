@@ -16,6 +16,9 @@
 #define SAMPLES_MIN       5 /* of these everybody gets as many */
 #define SAMPLES_QUICK_MIN 1
 
+_Static_assert(BENCH_PAIRS_MAX <= BENCH_SAMPLES_MAX, "a cell holds all samples");
+_Static_assert(BENCH_SAMPLES_MAX <= STATISTICS_SAMPLES_MAX, "and all have one interval");
+
 int run_fail(struct run *run, const char *what, const struct ftp_client *c, int result)
 {
     static const struct ftp_client nobody;

@@ -171,14 +171,6 @@ static const struct bench_cell *find_hash(const struct contest *c,
     return hash;
 }
 
-static double median_of(const double *samples, unsigned count)
-{
-    double sorted[BENCH_SAMPLES_MAX];
-    memcpy(sorted, samples, count * sizeof(*sorted));
-    statistics_sort(sorted, count);
-    return statistics_median(sorted, count);
-}
-
 /* What is left beyond the hash may be nothing at all, and has no ratio then. So what is judged
  * is how much the peer's rest exceeds the target times ours, which also carries the hash's own
  * scatter; the value shown is the ratio of the medians. */
@@ -198,12 +190,12 @@ static bool beside_beyond(const struct contest *c, const struct bench_cell *cell
     for (unsigned i = 0; i < count; i++)
         excess[i] =
             (cell->cpu_samples[i] - hash[i]) - g->target * (ours->cpu_samples[i] - hash[i]);
-    double rest = median_of(hash, count);
+    double rest = statistics_median_of(hash, count);
     g->is_known = true;
-    g->value = fmax(median_of(cell->cpu_samples, count) - rest, 0) /
-               fmax(median_of(ours->cpu_samples, count) - rest, NEVER_LESS_S);
+    g->value = fmax(statistics_median_of(cell->cpu_samples, count) - rest, 0) /
+               fmax(statistics_median_of(ours->cpu_samples, count) - rest, NEVER_LESS_S);
     struct statistics_interval interval;
-    if (count < 3 || statistics_interval(excess, count, SEED, &interval) < 0)
+    if (count < BENCH_INTERVAL_MIN || statistics_interval(excess, count, SEED, &interval) < 0)
         g->verdict = BENCH_UNDECIDED;
     else if (interval.low >= 0)
         g->verdict = BENCH_MET;
@@ -321,11 +313,11 @@ static bool decide_other(const struct contest *c, const struct goal *goal,
     if (!other->has_server_cpu || !c->ours->has_server_cpu || other->sample_count == 0 ||
         c->ours->sample_count == 0)
         return false;
-    double ours = median_of(c->ours->cpu_samples, c->ours->sample_count);
+    double ours = statistics_median_of(c->ours->cpu_samples, c->ours->sample_count);
     if (ours <= 0)
         return false;
     g->is_known = true;
-    g->value = median_of(other->cpu_samples, other->sample_count) / ours;
+    g->value = statistics_median_of(other->cpu_samples, other->sample_count) / ours;
     g->has_interval =
         statistics_ratio_interval(other->cpu_samples, other->sample_count, c->ours->cpu_samples,
                                   c->ours->sample_count, SEED, &g->interval) == 0;

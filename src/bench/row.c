@@ -4,8 +4,7 @@
 
 #include "base/attr.h"
 
-#define PAIRS_MIN 3                      /* of an interval */
-#define SEED      UINT64_C(0x6665727279) /* any: the same samples give the same interval */
+#define SEED UINT64_C(0x6665727279) /* any: the same samples give the same interval */
 
 static const char *const units[] = {
     [BENCH_SECS] = "secs",     [BENCH_MB_PER_S] = "MB/sec", [BENCH_MS] = "ms",
@@ -51,11 +50,8 @@ static void take_median(struct bench_cell *cell)
     unsigned count = cell->sample_count;
     if (count == 0)
         return;
-    double sorted[BENCH_SAMPLES_MAX];
-    memcpy(sorted, cell->samples, count * sizeof(*sorted));
-    statistics_sort(sorted, count);
-    cell->value = statistics_median(sorted, count);
-    cell->has_interval = count >= PAIRS_MIN &&
+    cell->value = statistics_median_of(cell->samples, count);
+    cell->has_interval = count >= BENCH_INTERVAL_MIN &&
                          statistics_interval(cell->samples, count, SEED, &cell->interval) == 0;
 }
 
@@ -70,10 +66,9 @@ static struct bench_ratio compare(const double *above, const double *below, unsi
     if (ratio.pairs == 0)
         return ratio;
     ratio.is_known = true;
-    ratio.has_interval = ratio.pairs >= PAIRS_MIN &&
+    ratio.value = statistics_median_of(ratios, ratio.pairs);
+    ratio.has_interval = ratio.pairs >= BENCH_INTERVAL_MIN &&
                          statistics_interval(ratios, ratio.pairs, SEED, &ratio.interval) == 0;
-    statistics_sort(ratios, ratio.pairs);
-    ratio.value = statistics_median(ratios, ratio.pairs);
     return ratio;
 }
 

@@ -6,13 +6,14 @@
 #include "bench/recipe.h"
 #include "bench/statistics.h"
 
-#define BENCH_ROWS_MAX    40
-#define BENCH_TARGETS_MAX 10
-#define BENCH_LABEL_MAX   96
-#define BENCH_ERROR_MAX   256
-#define BENCH_NAME_MAX    32
-#define BENCH_SAMPLES_MAX 41
-#define BENCH_LIMITED_AT  0.95 /* of a core: then the client may be what was measured */
+#define BENCH_ROWS_MAX     40
+#define BENCH_TARGETS_MAX  10
+#define BENCH_LABEL_MAX    96
+#define BENCH_ERROR_MAX    256
+#define BENCH_NAME_MAX     32
+#define BENCH_SAMPLES_MAX  41
+#define BENCH_INTERVAL_MIN 3    /* samples or pairs: fewer tell no interval */
+#define BENCH_LIMITED_AT   0.95 /* of a core: then the client may be what was measured */
 
 enum bench_unit {
     BENCH_SECS,

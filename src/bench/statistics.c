@@ -1,8 +1,10 @@
 #include "bench/statistics.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -35,6 +37,15 @@ double statistics_percentile(const double *sorted, size_t count, double percent)
 double statistics_median(const double *sorted, size_t count)
 {
     return statistics_percentile(sorted, count, 50);
+}
+
+double statistics_median_of(const double *samples, size_t count)
+{
+    double sorted[STATISTICS_SAMPLES_MAX];
+    assert(count <= STATISTICS_SAMPLES_MAX);
+    memcpy(sorted, samples, count * sizeof(*sorted));
+    statistics_sort(sorted, count);
+    return statistics_median(sorted, count);
 }
 
 /* splitmix64: small, and good enough to draw a few thousand indices. */

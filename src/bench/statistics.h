@@ -17,6 +17,8 @@ void statistics_sort(double *values, size_t count);
  * of them. 0 when there is none. */
 double statistics_percentile(const double *sorted, size_t count, double percent);
 double statistics_median(const double *sorted, size_t count);
+/* Of values in any order, at most STATISTICS_SAMPLES_MAX. */
+double statistics_median_of(const double *samples, size_t count);
 
 /* The 90 % interval of the median by bootstrap: medians of 2,000 samples drawn with replacement
  * from these, less 5 % at each end. -EINVAL: fewer than two samples, or too many; -ENOMEM. */

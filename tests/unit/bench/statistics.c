@@ -27,6 +27,16 @@ static void the_median_of_an_even_count_is_the_mean_of_the_middle(void **state)
     assert_float_equal(statistics_median(values, ARRAY_LEN(values)), 25, 1e-9);
 }
 
+static void the_median_of_values_in_any_order_leaves_them_so(void **state)
+{
+    (void)state;
+    const double values[] = {40, 10, 30};
+    assert_float_equal(statistics_median_of(values, ARRAY_LEN(values)), 30, 1e-9);
+    assert_float_equal(values[0], 40, 1e-9);
+    assert_float_equal(statistics_median_of(values, 2), 25, 1e-9);
+    assert_float_equal(statistics_median_of(values, 0), 0, 1e-9);
+}
+
 static void the_interval_holds_the_median_and_stays_within_the_samples(void **state)
 {
     (void)state;
@@ -103,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_lie_between_the_values),
         cmocka_unit_test(the_median_of_an_even_count_is_the_mean_of_the_middle),
+        cmocka_unit_test(the_median_of_values_in_any_order_leaves_them_so),
         cmocka_unit_test(the_interval_holds_the_median_and_stays_within_the_samples),
         cmocka_unit_test(equal_samples_have_an_interval_without_width),
         cmocka_unit_test(the_same_seed_gives_the_same_interval),
