@@ -217,7 +217,7 @@ static int all(struct run *runs, unsigned count)
     if (r == 0)
         r = rounds(runs, count);
     if (r == 0 && runs[0].kind->conclude != NULL && runs[0].target->pid != 0)
-        r = idle_wait(runs[0].bench, clock_now()); /* once for all of them */
+        r = row_wait_idle(runs[0].bench, clock_now()); /* once for all of them */
     for (unsigned i = 0; i < count && r == 0; i++)
         r = finish(&runs[i]);
     for (unsigned i = 0; i < count; i++)
@@ -235,7 +235,7 @@ static void write_label(const struct run *run, char dst[BENCH_LABEL_MAX])
         char size[BENCH_SIZE_TEXT_MAX];
         char *end = dst + len;
         if (*at == '#')
-            snprintf(end, BENCH_SIZE_TEXT_MAX, "%u", crowd_size(run));
+            snprintf(end, BENCH_SIZE_TEXT_MAX, "%u", row_crowd_size(run));
         else if (*at == '&')
             snprintf(end, BENCH_SIZE_TEXT_MAX, "%u", o->window);
         else if (*at == '@')
@@ -286,7 +286,7 @@ static int run_row(struct bench *b, const struct row_kind *kind)
             r = latencies_init(&runs[i].latencies);
     }
     write_label(&runs[0], row->label);
-    row->clients = crowd_size(&runs[0]);
+    row->clients = row_crowd_size(&runs[0]);
     b->label = row->label;
     if (r == 0)
         r = run_servers(b, row, runs);

@@ -207,10 +207,10 @@ int load_verify(struct load *l, struct ftp_client *c, const char *name, uint64_t
     return retrieve(l, c, name, len, &sink);
 }
 
-static int remove_one(struct ftp_client *c, const char *name)
+int load_remove(struct ftp_client *c, const char *name)
 {
     int r = ftp_client_dele(c, bytes_str(name));
-    return r == -FERRY_EREFUSED ? 0 : r; /* it never got there */
+    return r == -FERRY_EREFUSED ? 0 : r;
 }
 
 int load_remove_crowd_files(struct load *l, struct ftp_client *c)
@@ -218,7 +218,7 @@ int load_remove_crowd_files(struct load *l, struct ftp_client *c)
     int r = 0;
     while (l->crowd_stored > 0 && r == 0) {
         char name[LOAD_NAME_MAX];
-        r = remove_one(c, load_name(l, "", l->crowd_stored - 1, name));
+        r = load_remove(c, load_name(l, "", l->crowd_stored - 1, name));
         if (r == 0)
             l->crowd_stored--;
     }
@@ -238,7 +238,7 @@ int load_remove_files(struct load *l, unsigned *ret_left)
     if (r == 0)
         r = load_remove_crowd_files(l, &c);
     if (r == 0 && l->has_stored) {
-        r = remove_one(&c, l->stem);
+        r = load_remove(&c, l->stem);
         l->has_stored = r < 0;
     }
     if (ftp_client_is_open(&c))

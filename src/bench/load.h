@@ -80,7 +80,9 @@ PARKS MUST_CHECK int load_retrieve(struct load *, struct ftp_client *, const cha
 /* The same, and every byte is looked at. -FERRY_EPROTO: another content. */
 PARKS MUST_CHECK int load_verify(struct load *, struct ftp_client *, const char *name,
                                  uint64_t len);
-/* Removes what the crowd stored, by its first session; a name that is not there is fine. */
+/* A name that is not there is fine: it never got there. */
+PARKS MUST_CHECK int load_remove(struct ftp_client *, const char *name);
+/* Removes what the crowd stored, with load_remove(). */
 PARKS MUST_CHECK int load_remove_crowd_files(struct load *, struct ftp_client *);
 
 /* Removes what was stored, with a session of its own. *ret_left: files that may still be there.

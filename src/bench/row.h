@@ -12,12 +12,13 @@
 #define BENCH_ERROR_MAX    256
 #define BENCH_NAME_MAX     32
 #define BENCH_SAMPLES_MAX  41
-#define BENCH_INTERVAL_MIN 3    /* samples or pairs: fewer tell no interval */
+#define BENCH_INTERVAL_MIN 3 /* samples or pairs: fewer tell no interval */
+#define BENCH_MB_BYTES     (1024.0 * 1024.0)
 #define BENCH_LIMITED_AT   0.95 /* of a core: then the client may be what was measured */
 
 enum bench_unit {
     BENCH_SECS,
-    BENCH_MB_PER_S, /* MB: 1,048,576 bytes, as ftpbench prints */
+    BENCH_MB_PER_S, /* of BENCH_MB_BYTES, as ftpbench prints */
     BENCH_MS,
     BENCH_PER_S,
     BENCH_MB,    /* of memory */

@@ -51,22 +51,20 @@ PARKS int row_mlsd(struct run *, struct sample *);
 
 /* -- what rows share (rows_crowd.c) -- */
 
+double row_seconds_since(usec_t began);
+
 /* How many sessions the row has. */
-unsigned crowd_size(const struct run *);
+unsigned row_crowd_size(const struct run *);
 /* Logs sessions in up to `count`, in binary type; those that are stay. */
-PARKS MUST_CHECK int crowd_open(struct run *, unsigned count, unsigned width);
+PARKS MUST_CHECK int row_crowd_open(struct run *, unsigned count, unsigned width);
 /* Each of `count` sessions, or indices, acts once; `width` at a time. what: the act, for
  * messages. */
-PARKS MUST_CHECK int crowd_each(struct run *, const char *what,
-                                PARKS int (*act)(void *, unsigned), unsigned count,
-                                unsigned width);
-PARKS void crowd_close(struct run *); /* QUIT first */
+PARKS MUST_CHECK int row_crowd_each(struct run *, const char *what,
+                                    PARKS int (*act)(void *, unsigned), unsigned count,
+                                    unsigned width);
+PARKS void row_crowd_close(struct run *); /* QUIT first */
 
 /* A while of silence since then, in which a server gives back what it needs no longer. */
-PARKS MUST_CHECK int idle_wait(const struct bench *, usec_t since);
-/* What the server holds now. Not known: 0, and *ret_known is false. */
-PARKS MUST_CHECK int held_memory(struct bench *, const struct target *, uint64_t *ret_bytes,
-                                 bool *ret_known);
-/* Runs what blocks on a thread of the pool; not cancellable, so it has a deadline of its own.
- */
-PARKS MUST_CHECK int aside(struct pool *, int (*fn)(void *arg), void *arg);
+PARKS MUST_CHECK int row_wait_idle(const struct bench *, usec_t since);
+/* What the server holds now; *ret_known false: that cannot be told. */
+PARKS MUST_CHECK int row_held_memory(struct run *, uint64_t *ret_bytes, bool *ret_known);

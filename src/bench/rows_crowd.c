@@ -1,19 +1,16 @@
-#include <errno.h>
-
-#include "base/mem.h"
 #include "bench/crowd.h"
 #include "bench/measure.h"
 #include "bench/rows.h"
 
 /* -- sessions -- */
 
-unsigned crowd_size(const struct run *run)
+unsigned row_crowd_size(const struct run *run)
 {
     return run->kind->sessions != 0 ? run->kind->sessions : run->bench->options->clients;
 }
 
-int crowd_each(struct run *run, const char *what, int (*act)(void *, unsigned), unsigned count,
-               unsigned width)
+int row_crowd_each(struct run *run, const char *what, int (*act)(void *, unsigned),
+                   unsigned count, unsigned width)
 {
     struct crowd crowd = {.act = act, .arg = run, .end = count, .width = width};
     int r = crowd_run(&crowd);
@@ -33,15 +30,15 @@ static int act_open(void *arg, unsigned index)
     return r == 0 ? ftp_client_type(c, 'I') : r;
 }
 
-int crowd_open(struct run *run, unsigned count, unsigned width)
+int row_crowd_open(struct run *run, unsigned count, unsigned width)
 {
     int r = load_reserve(run->load, count);
     if (r < 0)
         return run_fail(run, "sessions", NULL, r);
-    return crowd_each(run, "login", act_open, count, width);
+    return row_crowd_each(run, "login", act_open, count, width);
 }
 
-void crowd_close(struct run *run)
+void row_crowd_close(struct run *run)
 {
     unsigned failed;
     bool is_open = run->load->crowd_count > 0 && ftp_client_is_open(&run->load->crowd[0]);
@@ -50,61 +47,28 @@ void crowd_close(struct run *run)
     load_close(run->load);
 }
 
-/* -- memory -- */
+/* -- time and memory -- */
 
-int idle_wait(const struct bench *b, usec_t since)
+double row_seconds_since(usec_t began)
+{
+    return (double)(clock_now() - began) / (double)USEC_PER_S;
+}
+
+int row_wait_idle(const struct bench *b, usec_t since)
 {
     return task_sleep_until(since + b->idle_wait_us);
 }
 
-int held_memory(struct bench *b, const struct target *t, uint64_t *ret_bytes, bool *ret_known)
+int row_held_memory(struct run *run, uint64_t *ret_bytes, bool *ret_known)
 {
     struct measure seen = {0};
     *ret_known = false;
-    if (t->pid == 0)
+    if (run->target->pid == 0)
         return 0;
-    int r = measure_run(b->pool, t->pid, true, &seen);
+    int r = measure_run(run->bench->pool, run->target->pid, true, &seen);
     if (r == 0) {
         *ret_known = seen.dirty_result == 0;
         *ret_bytes = seen.dirty_bytes;
     }
-    return r;
-}
-
-/* -- what blocks -- */
-
-struct aside {
-    struct job job;
-    int (*fn)(void *);
-    void *arg;
-    int result;
-};
-
-static void aside_run(struct job *job)
-{
-    struct aside *a = LIST_ENTRY(job, struct aside, job);
-    a->result = a->fn(a->arg);
-}
-
-static void aside_free(struct job *job)
-{
-    mem_free(LIST_ENTRY(job, struct aside, job));
-}
-
-int aside(struct pool *pool, int (*fn)(void *arg), void *arg)
-{
-    struct aside *a = mem_new(sizeof(*a));
-    if (a == NULL)
-        return -ENOMEM;
-    a->job = (struct job){.run = aside_run, .free = aside_free};
-    a->fn = fn;
-    a->arg = arg;
-    task_shield_begin(USEC_NEVER); /* the job uses what is the caller's */
-    int r = job_run(pool, &a->job, NULL, USEC_NEVER);
-    task_shield_end();
-    if (r < 0)
-        return r;
-    r = a->result;
-    aside_free(&a->job);
     return r;
 }

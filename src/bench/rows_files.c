@@ -1,21 +1,12 @@
-#include <errno.h>
-
 #include "base/err.h"
-#include "base/text.h"
+#include "bench/aside.h"
 #include "bench/rows.h"
-#include "task/sys.h"
 
-#define SMALL_FILES   2000
-#define SMALL_BYTES   4096
-#define SMALL_QUICK   100
-#define MANY_SESSIONS 10
-#define MANY_FOLDER   "ferry-bench-many"
-#define MANY_ENTRIES  100000
-
-static double seconds_since(usec_t began)
-{
-    return (double)(clock_now() - began) / (double)USEC_PER_S;
-}
+#define SMALL_FILES  2000
+#define SMALL_BYTES  4096
+#define SMALL_QUICK  100
+#define MANY_FOLDER  "ferry-bench-many"
+#define MANY_ENTRIES 100000
 
 /* -- small files -- */
 
@@ -50,8 +41,7 @@ static int retrieve_small(struct run *run, struct ftp_client *c, const char *nam
 static int remove_small(struct run *run, struct ftp_client *c, const char *name)
 {
     (void)run;
-    int r = ftp_client_dele(c, bytes_str(name));
-    return r == -FERRY_EREFUSED ? 0 : r;
+    return load_remove(c, name);
 }
 
 static int act_store(void *arg, unsigned index)
@@ -71,7 +61,7 @@ static int act_remove(void *arg, unsigned index)
 
 static int all_sessions(struct run *run, const char *what, int (*act)(void *, unsigned))
 {
-    return crowd_each(run, what, act, run->load->crowd_count, run->load->crowd_count);
+    return row_crowd_each(run, what, act, run->load->crowd_count, run->load->crowd_count);
 }
 
 static int small(struct run *run, const char *what, int (*act)(void *, unsigned),
@@ -80,7 +70,7 @@ static int small(struct run *run, const char *what, int (*act)(void *, unsigned)
     usec_t began = clock_now();
     int r = all_sessions(run, what, act);
     unsigned count = small_count(run);
-    *ret = (struct sample){.value = seconds_since(began),
+    *ret = (struct sample){.value = row_seconds_since(began),
                            .operations = count,
                            .bytes = (uint64_t)count * SMALL_BYTES};
     return r;
@@ -90,8 +80,8 @@ static int small(struct run *run, const char *what, int (*act)(void *, unsigned)
  */
 static int open_sessions(struct run *run)
 {
-    crowd_close(run);
-    return crowd_open(run, crowd_size(run), crowd_size(run));
+    row_crowd_close(run);
+    return row_crowd_open(run, row_crowd_size(run), row_crowd_size(run));
 }
 
 /* Uploads make new files; downloads find them. */
@@ -125,7 +115,7 @@ void row_leave_small(struct run *run)
 {
     if (run->load->crowd_count > 0 && ftp_client_is_open(&run->load->crowd[0]))
         (void)!all_sessions(run, "removal of small files", act_remove);
-    crowd_close(run);
+    row_crowd_close(run);
 }
 
 /* -- long listings -- */
@@ -138,7 +128,7 @@ static int make_many(void *arg)
 
 int row_prepare_listing(struct run *run)
 {
-    int r = aside(run->bench->pool, make_many, run->bench);
+    int r = aside_run(run->bench->pool, make_many, run->bench);
     if (r < 0)
         return run_fail(run, "making the files to be listed", NULL, r);
     r = load_open_lone(run->load);
@@ -165,7 +155,7 @@ static int list(struct run *run, const char *verb, struct sample *ret)
     struct ftp_client *c = &run->load->lone;
     usec_t began = clock_now();
     int r = ftp_client_receive(c, verb, BYTES_LIT(MANY_FOLDER), &sink, &bytes);
-    *ret = (struct sample){.value = seconds_since(began), .operations = 1};
+    *ret = (struct sample){.value = row_seconds_since(began), .operations = 1};
     if (r < 0)
         return run_fail(run, "listing", c, r);
     if (lines < MANY_ENTRIES)

@@ -3,7 +3,6 @@
 
 #include "bench/rows.h"
 
-#define BYTES_PER_MB (1024.0 * 1024.0)
 #define MANY         1000
 #define OTHER_FILES  500 /* descriptors that we, or a server, need besides sessions */
 #define PROBE_LOGINS 200
@@ -14,7 +13,7 @@
 static int read_memory(struct run *run, uint64_t *ret)
 {
     bool is_known = false;
-    int r = held_memory(run->bench, run->target, ret, &is_known);
+    int r = row_held_memory(run, ret, &is_known);
     if (r == 0 && !is_known)
         r = -EACCES;
     return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
@@ -22,8 +21,8 @@ static int read_memory(struct run *run, uint64_t *ret)
 
 static int hold_first(struct run *run, unsigned count)
 {
-    crowd_close(run);
-    int r = crowd_open(run, count, run->bench->options->window);
+    row_crowd_close(run);
+    int r = row_crowd_open(run, count, run->bench->options->window);
     run->cell->slope_from = count;
     run->quiet_since = clock_now();
     return r;
@@ -31,11 +30,11 @@ static int hold_first(struct run *run, unsigned count)
 
 static int hold_more(struct run *run, unsigned count)
 {
-    int r = idle_wait(run->bench, run->quiet_since);
+    int r = row_wait_idle(run->bench, run->quiet_since);
     if (r == 0)
         r = read_memory(run, &run->memory_first);
     if (r == 0)
-        r = crowd_open(run, count, run->bench->options->window);
+        r = row_crowd_open(run, count, run->bench->options->window);
     run->cell->slope_to = count;
     return r;
 }
@@ -55,13 +54,13 @@ static int hold_still(struct run *run)
 /* The slope begins above the first sessions, so that what those cost once does not count. */
 int row_prepare_memory(struct run *run)
 {
-    unsigned count = crowd_size(run);
+    unsigned count = row_crowd_size(run);
     return hold_first(run, count < MANY ? count / 3 : count / 10);
 }
 
 int row_memory(struct run *run, struct sample *ret)
 {
-    unsigned count = crowd_size(run);
+    unsigned count = row_crowd_size(run);
     *ret = (struct sample){.operations = count - run->cell->slope_from};
     return hold_more(run, count);
 }
@@ -70,7 +69,7 @@ int row_conclude_memory(struct run *run)
 {
     struct bench_cell *cell = run->cell;
     int r = hold_still(run);
-    cell->samples[0] = (double)cell->memory_bytes / BYTES_PER_MB;
+    cell->samples[0] = (double)cell->memory_bytes / BENCH_MB_BYTES;
     return r;
 }
 
@@ -86,8 +85,8 @@ static unsigned sessions_possible(unsigned wanted)
     return most < wanted ? (unsigned)most : wanted;
 }
 
-/* Seconds for a login, after which it leaves. */
-static int time_logins(struct run *run, double *ret)
+/* Microseconds that a login takes, after which it leaves. */
+static int time_logins(struct run *run, double *ret_us)
 {
     struct ftp_client *c = &run->load->lone;
     usec_t took = 0;
@@ -100,25 +99,25 @@ static int time_logins(struct run *run, double *ret)
         if (r < 0)
             return run_fail(run, "login", c, r);
     }
-    *ret = (double)took / PROBE_LOGINS;
+    *ret_us = (double)took / PROBE_LOGINS;
     return 0;
 }
 
 /* How many times longer a login takes while so many sessions are there. */
 int row_idle_100k(struct run *run, struct sample *ret)
 {
-    unsigned count = sessions_possible(crowd_size(run));
+    unsigned count = sessions_possible(row_crowd_size(run));
     double alone = 0, beside = 0;
     if (count == 0)
         return run_fail(run, "sessions", NULL, -EMFILE);
-    crowd_close(run);
+    row_crowd_close(run);
     int r = time_logins(run, &alone);
     if (r == 0)
         r = hold_first(run, count / 10);
     if (r == 0)
         r = hold_more(run, count);
     if (r == 0)
-        r = idle_wait(run->bench, clock_now());
+        r = row_wait_idle(run->bench, clock_now());
     if (r == 0)
         r = hold_still(run);
     if (r == 0)
@@ -128,7 +127,7 @@ int row_idle_100k(struct run *run, struct sample *ret)
     *ret = (struct sample){.value = beside / alone, .operations = count};
     snprintf(run->cell->note, sizeof(run->cell->note),
              "%u sessions%s; a login takes %.0f us, %.0f us without them", count,
-             count < crowd_size(run) ? ", as the limit of descriptors allows" : "", beside,
+             count < row_crowd_size(run) ? ", as the limit of descriptors allows" : "", beside,
              alone);
     return 0;
 }
@@ -145,11 +144,11 @@ static int act_stop_reading(void *arg, unsigned index)
 
 int row_noop_stopped(struct run *run, struct sample *ret)
 {
-    unsigned count = crowd_size(run);
-    crowd_close(run);
+    unsigned count = row_crowd_size(run);
+    row_crowd_close(run);
     int r = row_prepare_idle(run);
     if (r == 0)
-        r = crowd_each(run, "download", act_stop_reading, count, count);
+        r = row_crowd_each(run, "download", act_stop_reading, count, count);
     if (r == 0)
         r = task_sleep_until(clock_after(STOPPED_US));
     *ret = (struct sample){.operations = count};

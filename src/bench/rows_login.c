@@ -1,14 +1,8 @@
-#include <errno.h>
-
 #include "auth/password.h"
+#include "bench/aside.h"
 #include "bench/rows.h"
 
 #define SETTLE_US (500 * USEC_PER_MS)
-
-static double seconds_since(usec_t began)
-{
-    return (double)(clock_now() - began) / (double)USEC_PER_S;
-}
 
 /* -- the crowd comes and goes -- */
 
@@ -21,8 +15,8 @@ static int act_login(void *arg, unsigned index)
 static int login(struct run *run, unsigned count, unsigned width, struct sample *ret)
 {
     usec_t began = clock_now();
-    int r = crowd_each(run, "login", act_login, count, width);
-    *ret = (struct sample){.value = seconds_since(began), .operations = count};
+    int r = row_crowd_each(run, "login", act_login, count, width);
+    *ret = (struct sample){.value = row_seconds_since(began), .operations = count};
     return r;
 }
 
@@ -38,34 +32,34 @@ static int settle(const struct run *run)
 
 int row_before_login(struct run *run)
 {
-    crowd_close(run);
-    int r = load_reserve(run->load, crowd_size(run));
+    row_crowd_close(run);
+    int r = load_reserve(run->load, row_crowd_size(run));
     return r < 0 ? run_fail(run, "sessions", NULL, r) : settle(run);
 }
 
 /* One after the other, as ftpbench does. */
 int row_login(struct run *run, struct sample *ret)
 {
-    return login(run, crowd_size(run), 1, ret);
+    return login(run, row_crowd_size(run), 1, ret);
 }
 
 int row_conclude_login(struct run *run)
 {
     struct bench_cell *cell = run->cell;
-    int r = held_memory(run->bench, run->target, &cell->memory_bytes, &cell->has_memory);
+    int r = row_held_memory(run, &cell->memory_bytes, &cell->has_memory);
     return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
 }
 
 int row_login_window(struct run *run, struct sample *ret)
 {
-    return login(run, crowd_size(run), run->bench->options->window, ret);
+    return login(run, row_crowd_size(run), run->bench->options->window, ret);
 }
 
 int row_before_quit(struct run *run)
 {
-    if (run->load->crowd_count != crowd_size(run))
-        crowd_close(run);
-    return crowd_open(run, crowd_size(run), run->bench->options->window);
+    if (run->load->crowd_count != row_crowd_size(run))
+        row_crowd_close(run);
+    return row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
 }
 
 int row_quit(struct run *run, struct sample *ret)
@@ -73,7 +67,7 @@ int row_quit(struct run *run, struct sample *ret)
     unsigned failed, count = run->load->crowd_count;
     usec_t began = clock_now();
     int r = load_quit(run->load, &failed);
-    *ret = (struct sample){.value = seconds_since(began), .operations = count};
+    *ret = (struct sample){.value = row_seconds_since(began), .operations = count};
     if (r < 0)
         (void)!run_fail(run, "QUIT", &run->load->crowd[failed], r);
     load_close(run->load);
@@ -82,7 +76,7 @@ int row_quit(struct run *run, struct sample *ret)
 
 void row_leave_crowd(struct run *run)
 {
-    crowd_close(run);
+    row_crowd_close(run);
 }
 
 /* -- hashes -- */
@@ -105,7 +99,7 @@ static int hash_once(void *arg)
 
 int row_before_login_first(struct run *run)
 {
-    crowd_close(run);
+    row_crowd_close(run);
     return settle(run);
 }
 
@@ -114,13 +108,13 @@ int row_before_login_first(struct run *run)
 int row_login_first(struct run *run, struct sample *ret)
 {
     unsigned account = run->cell->sample_count + 1;
-    char user[USER_NAME_MAX + 1];
-    snprintf(user, sizeof(user), "%s%u", STAGE_USER, account);
+    char user[STAGE_NAME_MAX];
+    (void)stage_account(account, user);
     int r;
     usec_t began = clock_now();
     if (run->cell->is_floor) {
         struct hashing hashing = {.stage = run->bench->stage, .account = account};
-        r = aside(run->bench->pool, hash_once, &hashing);
+        r = aside_run(run->bench->pool, hash_once, &hashing);
         if (r < 0)
             return run_fail(run, "hash", NULL, r);
     } else {
@@ -128,7 +122,7 @@ int row_login_first(struct run *run, struct sample *ret)
         if (r < 0)
             return run_fail(run, "login", &run->load->lone, r);
     }
-    *ret = (struct sample){.value = seconds_since(began) * 1000, .operations = 1};
+    *ret = (struct sample){.value = row_seconds_since(began) * 1000, .operations = 1};
     ftp_client_close(&run->load->lone);
     return 0;
 }
@@ -143,12 +137,12 @@ static int act_login_and_quit(void *arg, unsigned index)
 
 int row_login_hashed(struct run *run, struct sample *ret)
 {
-    unsigned count = crowd_size(run);
+    unsigned count = row_crowd_size(run);
     int r = load_reserve(run->load, count);
     if (r < 0)
         return run_fail(run, "sessions", NULL, r);
     usec_t began = clock_now();
-    r = crowd_each(run, "login", act_login_and_quit, count, run->bench->options->window);
-    *ret = (struct sample){.value = count / seconds_since(began), .operations = count};
+    r = row_crowd_each(run, "login", act_login_and_quit, count, run->bench->options->window);
+    *ret = (struct sample){.value = count / row_seconds_since(began), .operations = count};
     return r;
 }

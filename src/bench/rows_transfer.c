@@ -1,16 +1,10 @@
-#include "base/text.h"
+#include "bench/aside.h"
 #include "bench/rows.h"
 
 #define SAMPLE_US        (500 * USEC_PER_MS)
 #define SAMPLE_QUICK_US  (100 * USEC_PER_MS)
 #define DISK_BYTES       (UINT64_C(128) * 1024 * 1024)
 #define DISK_BYTES_QUICK (UINT64_C(32) * 1024 * 1024)
-#define BYTES_PER_MB     (1024.0 * 1024.0)
-
-static double seconds_since(usec_t began)
-{
-    return (double)(clock_now() - began) / (double)USEC_PER_S;
-}
 
 /* -- one session, one file after another -- */
 
@@ -61,7 +55,8 @@ static int stream(struct run *run, bool upload, struct stream_file file, struct 
         ret->operations++;
         ret->bytes += file.len;
     } while (time_us < length);
-    ret->value = (double)ret->bytes / BYTES_PER_MB * (double)USEC_PER_S / (double)(time_us + 1);
+    ret->value =
+        (double)ret->bytes / BENCH_MB_BYTES * (double)USEC_PER_S / (double)(time_us + 1);
     return 0;
 }
 
@@ -103,7 +98,7 @@ int row_prepare_stream(struct run *run)
 
 int row_prepare_idle(struct run *run)
 {
-    int r = crowd_open(run, crowd_size(run), run->bench->options->window);
+    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
     return r == 0 ? row_prepare_stream(run) : r;
 }
 
@@ -143,7 +138,7 @@ static int make_cold(void *arg)
 
 int row_before_cold(struct run *run)
 {
-    int r = aside(run->bench->pool, make_cold, run);
+    int r = aside_run(run->bench->pool, make_cold, run);
     return r < 0 ? run_fail(run, "dropping the file from the cache", NULL, r) : 0;
 }
 
@@ -154,9 +149,10 @@ int row_retr_cold(struct run *run, struct sample *ret)
     struct stream_file file = disk_file(run, name);
     usec_t began = clock_now();
     int r = retrieve(run, file);
-    *ret = (struct sample){.value = (double)file.len / BYTES_PER_MB / seconds_since(began),
-                           .bytes = file.len,
-                           .operations = 1};
+    *ret =
+        (struct sample){.value = (double)file.len / BENCH_MB_BYTES / row_seconds_since(began),
+                        .bytes = file.len,
+                        .operations = 1};
     return r;
 }
 
@@ -172,10 +168,10 @@ void row_leave_disk(struct run *run)
 static int many(struct run *run, const char *what, int (*act)(void *, unsigned),
                 struct sample *ret)
 {
-    unsigned count = crowd_size(run);
+    unsigned count = row_crowd_size(run);
     usec_t began = clock_now();
-    int r = crowd_each(run, what, act, count, count);
-    *ret = (struct sample){.value = seconds_since(began),
+    int r = row_crowd_each(run, what, act, count, count);
+    *ret = (struct sample){.value = row_seconds_since(began),
                            .bytes = count * run->bench->options->file_bytes,
                            .operations = count};
     return r;
@@ -201,8 +197,8 @@ static int act_store(void *arg, unsigned index)
 
 int row_prepare_retr_many(struct run *run)
 {
-    int r = crowd_open(run, crowd_size(run), run->bench->options->window);
-    return r == 0 ? crowd_each(run, "upload", act_store, 1, 1) : r;
+    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
+    return r == 0 ? row_crowd_each(run, "upload", act_store, 1, 1) : r;
 }
 
 int row_retr_many(struct run *run, struct sample *ret)
@@ -213,7 +209,7 @@ int row_retr_many(struct run *run, struct sample *ret)
 /* Files of their own: servers may lock one that all write. */
 int row_prepare_stor_many(struct run *run)
 {
-    int r = crowd_open(run, crowd_size(run), run->bench->options->window);
+    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
     return r == 0 ? row_after_stor_many(run) : r;
 }
 

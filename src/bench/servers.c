@@ -5,8 +5,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/aside.h"
 #include "bench/measure.h"
-#include "bench/rows.h"
 #include "io/tls.h"
 
 #define STREAM_BYTES       (UINT64_C(512) * 1024 * 1024)
@@ -125,10 +125,10 @@ static int start_one(struct bench *b, struct target *t, enum recipe_variant vari
     char label[BENCH_LABEL_MAX];
     snprintf(label, sizeof(label), "starting %s", t->recipe->name);
     b->label = label;
-    int r = aside(b->pool, start_blocking, &start);
+    int r = aside_run(b->pool, start_blocking, &start);
     b->label = "starting servers";
     if (r < 0) {
-        (void)!aside(b->pool, stop_blocking, t);
+        (void)!aside_run(b->pool, stop_blocking, t);
         if (variant == RECIPE_PLAIN)
             keep_failure(t, r);
         return r;
@@ -146,7 +146,7 @@ void servers_stop(struct bench *b)
         struct target *t = &b->targets[i];
         load_close(&t->load);
         if (t->recipe != NULL && t->pid != 0)
-            (void)!aside(b->pool, stop_blocking, t);
+            (void)!aside_run(b->pool, stop_blocking, t);
         if (t->recipe != NULL)
             t->pid = 0;
     }
