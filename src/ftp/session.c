@@ -197,13 +197,27 @@ static int run_next_line(struct ftp_session *s)
 
 static void ftp_session_run(void *arg);
 
+/* Who speaks while there is no stack waits for one, but not past his deadline: he counts as a
+ * connection. Saying so would need a stack. */
+static void wait_without_stack(void *arg)
+{
+    struct ftp_session *s = arg;
+    int r = ending_of(s);
+    if (r == 0 && clock_now() >= deadline_of(s))
+        r = -ETIMEDOUT;
+    if (r == 0)
+        return;
+    log_end_of(s, r);
+    session_free(s);
+}
+
 static void doze(struct ftp_session *s)
 {
     ftp_line_done(&s->lines);
     s->base.wake = NULL;
     s->base.task = NULL;
-    io_fd_doze(stream_fd(s->base.control), s->sessions, "ftp session", ftp_session_run, s,
-               deadline_of(s));
+    io_fd_doze(stream_fd(s->base.control), s->sessions, "ftp session", ftp_session_run,
+               wait_without_stack, s, deadline_of(s));
 }
 
 /* From one doze to the next, or to the end. */
@@ -282,7 +296,7 @@ int ftp_session_start(const struct ftp_service *service, struct scope *sessions,
     }
     control->stall_us = session_timeouts(service->shared)->stall_us;
     doze(s);
-    if (s->base.end != SESSION_RUNS) /* while it was greeted */
-        io_fd_wake(stream_fd(control));
+    if (s->base.end != SESSION_RUNS)    /* while it was greeted */
+        io_fd_wake(stream_fd(control)); /* s may be gone after it */
     return 0;
 }

@@ -26,6 +26,7 @@ struct io_fd {
 
     struct doze {
         task_fn *fn; /* NULL: it does not doze */
+        task_fn *no_stack;
         void *arg;
         struct scope *scope;
         const char *name;
@@ -175,14 +176,9 @@ int io_fd_wait_or(struct io_fd *f, enum io_dir dir, struct event *event, usec_t 
 
 /* -- dozing -- */
 
-static void doze_start_task(struct io_fd *f);
+static void on_doze_timer(struct timer *t);
 
-static void on_doze_timer(struct timer *t)
-{
-    doze_start_task(LIST_ENTRY(t, struct io_fd, doze.timer));
-}
-
-static void doze_start_task(struct io_fd *f)
+static int doze_start_task(struct io_fd *f)
 {
     struct doze *d = &f->doze;
     int r = scope_start(d->scope, d->name, TASK_NORMAL, d->fn, d->arg, NULL);
@@ -191,19 +187,32 @@ static void doze_start_task(struct io_fd *f)
         timer_arm(&f->worker->timers, &d->timer, clock_after(DOZE_RETRY_US), on_doze_timer);
     else
         doze_end(f);
+    return r;
 }
 
-void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn *fn, void *arg,
-                usec_t deadline)
+static void doze_wake(struct io_fd *f)
+{
+    if (doze_start_task(f) < 0)
+        f->doze.no_stack(f->doze.arg); /* it may close f, which is freed later */
+}
+
+static void on_doze_timer(struct timer *t)
+{
+    doze_wake(LIST_ENTRY(t, struct io_fd, doze.timer));
+}
+
+void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn *fn,
+                task_fn *no_stack, void *arg, usec_t deadline)
 {
     assert(!f->doze.fn && !f->closed);
     f->doze.fn = fn;
+    f->doze.no_stack = no_stack;
     f->doze.arg = arg;
     f->doze.scope = scope;
     f->doze.name = name;
     f->worker->dozing_count++;
     if (f->side[IO_READ].ready)
-        doze_start_task(f);
+        (void)(doze_start_task(f) < 0); /* the caller still uses what no_stack may free */
     else if (deadline != USEC_NEVER)
         timer_arm(&f->worker->timers, &f->doze.timer, deadline, on_doze_timer);
 }
@@ -211,7 +220,7 @@ void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn 
 void io_fd_wake(struct io_fd *f)
 {
     if (f->doze.fn)
-        doze_start_task(f);
+        doze_wake(f);
 }
 
 bool io_fd_is_dozing(const struct io_fd *f)
@@ -238,5 +247,5 @@ void io_fd_on_event(struct io_fd *f, uint32_t events)
             task_wake(side->waiter);
     }
     if (f->doze.fn && f->side[IO_READ].ready)
-        doze_start_task(f);
+        doze_wake(f);
 }

@@ -52,11 +52,12 @@ PARKS MUST_CHECK int io_fd_wait_or(struct io_fd *, enum io_dir, struct event *,
 
 /* Dozing: the task is about to return and keeps no stack; the next readable edge, or the
  * deadline, starts fn(arg) as a new task of that scope, named name. If no stack can be had it
- * is tried again every 100 ms. Nothing else of the caller's may run between this call and its
- * return: the new task may be runnable at once. The registration is dropped when the task
- * starts. */
-void io_fd_doze(struct io_fd *, struct scope *, const char *name, task_fn *fn, void *arg,
-                usec_t deadline);
+ * is tried again every 100 ms, and each time no_stack(arg) is called, on the loop and in no
+ * task: whoever waits too long may close the descriptor there, and free what he is. Nothing
+ * else of the caller's may run between this call and its return: the new task may be runnable
+ * at once. The registration is dropped when the task starts. */
+void io_fd_doze(struct io_fd *, struct scope *, const char *name, task_fn *fn,
+                task_fn *no_stack, void *arg, usec_t deadline);
 /* Starts that task now (kick, shutdown). No-op if it does not doze. */
 void io_fd_wake(struct io_fd *);
 bool io_fd_is_dozing(const struct io_fd *);

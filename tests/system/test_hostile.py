@@ -153,6 +153,29 @@ def test_silent_clients_need_no_stack_and_those_who_speak_wait_for_one(ferryd, r
     assert can_log_in(server)
 
 
+@pytest.mark.skipif(IS_SANITIZED, reason="a sanitizer has taken all addresses there are")
+def test_who_waits_for_a_stack_is_gone_after_the_time_for_a_login(ferryd, root):
+    server = ferryd(root, "--workers", "1", config=OPEN_HOUSE + "timeouts { login_s = 2  idle_s = 300 }")
+    with contextlib.ExitStack() as crowd:
+        holders = [crowd.enter_context(Dialogue(server, source="127.0.1.1")) for _ in range(300)]
+        late = [crowd.enter_context(Dialogue(server, source="127.0.1.2", login=False)) for _ in range(20)]
+        with open("/proc/%d/statm" % server.pid) as f:
+            mapped = int(f.read().split()[0]) * resource.getpagesize()
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (mapped + (16 << 20), resource.RLIM_INFINITY))
+        for d in holders:
+            d.control.sendall(b"NOO")  # half a line needs a stack, until the rest has come
+        for d in late:
+            d.send("USER nobody")
+        assert [drain(d.control) for d in late] == [b""] * len(late)  # no stack to say anything with
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        def count_late():  # other ends are those of holders that had no room for half a line
+            return sum(record["error"] == "ETIMEDOUT" for record in server.records("session-end"))
+
+        wait_until("the records of the late", lambda: count_late() == len(late))
+    wait_until("the end of all", lambda: sessions(server) == 0)
+    assert can_log_in(server)
+
+
 # -- slowness --
 
 

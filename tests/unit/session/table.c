@@ -92,7 +92,7 @@ static void kick(void *arg)
     struct scope scope;
     scope_init(&scope);
     bool is_woken = false;
-    io_fd_doze(control.fd, &scope, "session", note_wake, &is_woken, USEC_NEVER);
+    io_fd_doze(control.fd, &scope, "session", note_wake, note_wake, &is_woken, USEC_NEVER);
 
     task_yield();
     TASK_ASSERT(io_fd_is_dozing(control.fd) && !is_woken);

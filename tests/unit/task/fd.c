@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "check.h"
 #include "receive.h"
@@ -158,8 +159,18 @@ static void a_wait_ends_by_edge_event_deadline_or_close(void **state)
 struct dozer {
     struct pair pair;
     struct scope *scope;
-    unsigned entered, got;
+    unsigned entered, got, without_stack;
+    bool gives_up;
 };
+
+static void doze_without_stack(void *arg)
+{
+    struct dozer *d = arg;
+    TASK_ASSERT(task_self() == NULL);
+    d->without_stack++;
+    if (d->gives_up)
+        (void)io_fd_close(d->pair.a);
+}
 
 static void doze_session(void *arg)
 {
@@ -173,7 +184,8 @@ static void doze_session(void *arg)
             return;
         }
         if (n == -ETIMEDOUT) {
-            io_fd_doze(d->pair.a, d->scope, "dozer", doze_session, d, clock_after(USEC_PER_S));
+            io_fd_doze(d->pair.a, d->scope, "dozer", doze_session, doze_without_stack, d,
+                       clock_after(USEC_PER_S));
             return;
         }
         TASK_ASSERT(n == 1);
@@ -220,12 +232,56 @@ static void a_dozing_session_wakes_by_edge_hand_and_deadline(void **state)
     }
 }
 
+/* Takes the one stack that is free, so that the next must be mapped. */
+static void hold_stack(void *arg)
+{
+    (void)(event_wait(arg, USEC_NEVER) < 0);
+}
+
+static void main_dozing_without_stack(void *arg)
+{
+    struct dozer *d = arg;
+    struct scope scope;
+    struct event end;
+    scope_init(&scope);
+    event_init(&end);
+    d->scope = &scope;
+    d->pair = pair_new();
+    TASK_ASSERT(scope_start(&scope, "dozer", TASK_NORMAL, doze_session, d, NULL) == 0);
+    settle();
+    TASK_ASSERT(io_fd_is_dozing(d->pair.a));
+    TASK_ASSERT(scope_start(&scope, "holder", TASK_NORMAL, hold_stack, &end, NULL) == 0);
+    fault_arm(FAULT_ALLOC, 1);
+    TASK_ASSERT(sys_send(io_fd_number(d->pair.b), "1", 1, 0) == 1);
+    settle();
+    fault_arm(FAULT_ALLOC, 0);
+    TASK_ASSERT(d->without_stack == 1);
+    TASK_ASSERT(task_sleep_until(clock_after(USEC_PER_S / 2)) == 0);
+    TASK_ASSERT(d->got == !d->gives_up); /* tried again, or not */
+    event_set(&end);
+    (void)io_fd_close(d->pair.b);
+    settle();
+    TASK_ASSERT(scope.count == 0);
+    scope_leave(&scope);
+}
+
+static void a_dozer_without_a_stack_hears_of_it_and_waits_or_leaves(void **state)
+{
+    (void)state;
+    struct dozer waits = {.gives_up = false}, leaves = {.gives_up = true};
+    run_deterministic(1, main_dozing_without_stack, &waits);
+    run_deterministic(1, main_dozing_without_stack, &leaves);
+    assert_int_equal(waits.entered, 3); /* at the start, for the byte, for the end */
+    assert_int_equal(leaves.entered, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_edge_that_comes_while_a_job_runs_is_not_lost),
         cmocka_unit_test(a_wait_ends_by_edge_event_deadline_or_close),
         cmocka_unit_test(a_dozing_session_wakes_by_edge_hand_and_deadline),
+        cmocka_unit_test(a_dozer_without_a_stack_hears_of_it_and_waits_or_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,11 @@ static void answer(struct echo *e, const char *data, size_t len)
     TASK_ASSERT(sys_send(io_fd_number(e->fd), data, len, 0) == (ssize_t)len);
 }
 
+static void wait_on(void *arg)
+{
+    (void)arg;
+}
+
 static void echo_run(void *arg)
 {
     struct echo *e = arg;
@@ -59,7 +64,7 @@ static void echo_run(void *arg)
         usec_t deadline = stays_awake ? USEC_NEVER : clock_after(100 * USEC_PER_MS);
         ssize_t n = stops ? 0 : receive(e->fd, data, sizeof(data), deadline);
         if (n == -ETIMEDOUT) {
-            io_fd_doze(e->fd, &sessions, "echo", echo_run, e, USEC_NEVER);
+            io_fd_doze(e->fd, &sessions, "echo", echo_run, wait_on, e, USEC_NEVER);
             return;
         }
         if (n <= 0)
