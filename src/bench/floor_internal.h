@@ -1,6 +1,5 @@
 /* What the parts of the floor know of each other. */
 #pragma once
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
 
@@ -20,21 +19,11 @@ struct watch {
     void (*on_ready)(struct watch *);
 };
 
-/* Shared by the threads, and constant while they run. */
 struct floor {
     const struct floor_settings *settings;
     int folder;
-    int signals, parent; /* for the first loop: readable when it is time to end */
-    int stop;            /* for all */
-};
-
-/* A thread. */
-struct floor_loop {
-    struct floor *floor;
-    pthread_t thread;
-    int result;
     int epoll;
-    struct watch listener, end;
+    struct watch listener, signals, parent; /* the last two: readable when it is time to end */
     bool is_full; /* no descriptor for the next client: the listener is off the loop */
     bool is_over;
     int pipe[2];                      /* from a socket to a file; empty between two steps */
@@ -48,7 +37,7 @@ enum floor_transfer { FLOOR_NO_TRANSFER, FLOOR_RETR, FLOOR_STOR };
 
 struct floor_session {
     struct list link;
-    struct floor_loop *loop;
+    struct floor *floor;
     bool is_over; /* nothing is done for it any more; the end of the turn closes and frees it */
     struct watch control;
     struct buf rest; /* of a line whose end has not come */
@@ -62,13 +51,13 @@ struct floor_session {
     off_t off, len;
 };
 
-MUST_CHECK int floor_watch(struct floor_loop *, struct watch *, unsigned events);
-void floor_unwatch(struct floor_loop *, struct watch *);
+MUST_CHECK int floor_watch(struct floor *, struct watch *, unsigned events);
+void floor_unwatch(struct floor *, struct watch *);
 
 /* -- floor_session.c -- */
 
-void floor_session_begin(struct floor_loop *, int fd); /* takes fd */
-void floor_session_end(struct floor_session *);        /* fine twice */
+void floor_session_begin(struct floor *, int fd); /* takes fd */
+void floor_session_end(struct floor_session *);   /* fine twice */
 void floor_session_free(struct floor_session *);
 /* One write. A client that does not read its replies is dropped. */
 void floor_reply(struct floor_session *, struct bytes);

@@ -39,14 +39,14 @@ static void cmd_stor(struct floor_session *s, const char *name)
 
 static void cmd_dele(struct floor_session *s, const char *name)
 {
-    int r = sys_unlinkat(s->loop->floor->folder, name, 0);
+    int r = sys_unlinkat(s->floor->folder, name, 0);
     floor_reply(s, r < 0 ? NO_SUCH_FILE : BYTES_LIT("250 Removed.\r\n"));
 }
 
 static void cmd_size(struct floor_session *s, const char *name)
 {
     struct stat st;
-    int r = sys_fstatat(s->loop->floor->folder, name, &st, AT_SYMLINK_NOFOLLOW);
+    int r = sys_fstatat(s->floor->folder, name, &st, AT_SYMLINK_NOFOLLOW);
     if (r < 0 || !S_ISREG(st.st_mode)) {
         floor_reply(s, NO_SUCH_FILE);
         return;
@@ -130,7 +130,7 @@ static void run_command(struct floor_session *s, struct bytes line)
 /* Runs those of the first len bytes of loop->commands and keeps what is behind them. */
 static void run_lines(struct floor_session *s, size_t len)
 {
-    char *at = s->loop->commands;
+    char *at = s->floor->commands;
     size_t line_len;
     while (!s->is_over && bytes_find(bytes_of(at, len), '\n', &line_len)) {
         char *next = at + line_len + 1;
@@ -151,11 +151,11 @@ static void on_control(struct watch *w)
     struct floor_session *s = LIST_ENTRY(w, struct floor_session, control);
     if (s->is_over)
         return;
-    char *to = s->loop->commands;
+    char *to = s->floor->commands;
     size_t kept = s->rest.len;
     if (kept > 0)
         memcpy(to, s->rest.data, kept);
-    ssize_t n = sys_recv(w->fd, to + kept, sizeof(s->loop->commands) - kept, 0);
+    ssize_t n = sys_recv(w->fd, to + kept, sizeof(s->floor->commands) - kept, 0);
     if (n > 0)
         run_lines(s, kept + (size_t)n);
     else if (n != -EAGAIN)
@@ -164,19 +164,19 @@ static void on_control(struct watch *w)
 
 /* -- life time -- */
 
-void floor_session_begin(struct floor_loop *l, int fd)
+void floor_session_begin(struct floor *f, int fd)
 {
     struct floor_session *s = mem_new(sizeof(*s));
     if (s == NULL) {
         sys_close(fd);
         return;
     }
-    s->loop = l;
+    s->floor = f;
     s->control = (struct watch){fd, on_control};
     s->door.fd = s->data.fd = s->file = -1;
     buf_init(&s->rest, FTP_LINE_MAX);
-    list_append(&l->sessions, &s->link);
-    if (floor_watch(l, &s->control, EPOLLIN) < 0)
+    list_append(&f->sessions, &s->link);
+    if (floor_watch(f, &s->control, EPOLLIN) < 0)
         floor_session_end(s);
     else
         floor_reply(s, BYTES_LIT("220 Ready.\r\n"));
@@ -186,7 +186,7 @@ void floor_session_end(struct floor_session *s)
 {
     s->is_over = true;
     list_remove(&s->link);
-    list_append(&s->loop->ended, &s->link);
+    list_append(&s->floor->ended, &s->link);
 }
 
 void floor_session_free(struct floor_session *s)

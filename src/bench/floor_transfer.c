@@ -30,7 +30,7 @@ static void on_door(struct watch *);
 
 static int open_door(struct floor_session *s)
 {
-    struct addr at = s->loop->floor->settings->listen;
+    struct addr at = s->floor->settings->listen;
     addr_set_port(&at, 0);
     int r = tcp_listen(&at, DOOR_BACKLOG, &s->door.fd);
     if (r < 0)
@@ -42,7 +42,7 @@ static int open_door(struct floor_session *s)
 
 void floor_passive(struct floor_session *s, bool is_extended)
 {
-    const struct addr *at = &s->loop->floor->settings->listen;
+    const struct addr *at = &s->floor->settings->listen;
     if (!is_extended && addr_family(at) != AF_INET) {
         floor_reply(s, BYTES_LIT("425 EPSV, please.\r\n"));
         return;
@@ -68,7 +68,7 @@ void floor_passive(struct floor_session *s, bool is_extended)
 void floor_transfer_drop(struct floor_session *s)
 {
     if (s->is_awaited)
-        floor_unwatch(s->loop, &s->door);
+        floor_unwatch(s->floor, &s->door);
     s->is_awaited = false;
     s->transfer = FLOOR_NO_TRANSFER;
     sys_fd_close(&s->data.fd);
@@ -125,23 +125,23 @@ static bool send_step(struct floor_session *s, struct bytes complete)
 }
 
 /* What is left in the pipe belongs to no other upload. */
-static void drain(struct floor_loop *l, size_t len)
+static void drain(struct floor *f, size_t len)
 {
     uint8_t waste[1024];
     ssize_t n = 1;
     for (; len > 0 && n > 0; len -= (size_t)n)
-        n = sys_read(l->pipe[0], waste, len < sizeof(waste) ? len : sizeof(waste));
+        n = sys_read(f->pipe[0], waste, len < sizeof(waste) ? len : sizeof(waste));
     if (n <= 0)
-        l->is_over = true;
+        f->is_over = true;
 }
 
 static bool write_piped(struct floor_session *s, size_t len)
 {
-    struct floor_loop *l = s->loop;
+    struct floor *f = s->floor;
     while (len > 0) {
-        ssize_t n = sys_splice(l->pipe[0], s->file, &s->off, len);
+        ssize_t n = sys_splice(f->pipe[0], s->file, &s->off, len);
         if (n <= 0) {
-            drain(l, len);
+            drain(f, len);
             return false;
         }
         len -= (size_t)n;
@@ -152,7 +152,7 @@ static bool write_piped(struct floor_session *s, size_t len)
 static bool write_block(struct floor_session *s, size_t len)
 {
     for (size_t done = 0; done < len;) {
-        const struct iovec piece = {s->loop->block + done, len - done};
+        const struct iovec piece = {s->floor->block + done, len - done};
         ssize_t n = sys_pwritev(s->file, &piece, 1, s->off);
         if (n <= 0)
             return false;
@@ -169,8 +169,8 @@ static void receive_step(struct floor_session *s)
 {
     for (unsigned i = 0; i < STORE_STEPS; i++) {
         bool by_pipe = s->off > 0;
-        ssize_t n = by_pipe ? sys_splice(s->data.fd, s->loop->pipe[1], NULL, FLOOR_PIPE_BYTES)
-                            : sys_recv(s->data.fd, s->loop->block, FLOOR_BLOCK_BYTES, 0);
+        ssize_t n = by_pipe ? sys_splice(s->data.fd, s->floor->pipe[1], NULL, FLOOR_PIPE_BYTES)
+                            : sys_recv(s->data.fd, s->floor->block, FLOOR_BLOCK_BYTES, 0);
         if (n == -EAGAIN)
             return;
         if (n > 0 && (by_pipe ? write_piped : write_block)(s, (size_t)n))
@@ -200,7 +200,7 @@ static void on_data(struct watch *w)
 
 static void watch_data(struct floor_session *s, unsigned events)
 {
-    if (floor_watch(s->loop, &s->data, events) < 0)
+    if (floor_watch(s->floor, &s->data, events) < 0)
         end_broken(s);
 }
 
@@ -232,7 +232,7 @@ static void begin(struct floor_session *s, enum floor_transfer transfer)
     s->off = 0;
     int fd = sys_accept(s->door.fd, NULL, NULL);
     if (fd == -EAGAIN) {
-        fd = floor_watch(s->loop, &s->door, EPOLLIN);
+        fd = floor_watch(s->floor, &s->door, EPOLLIN);
         s->is_awaited = fd == 0;
         if (fd == 0)
             return;
@@ -251,7 +251,7 @@ static void on_door(struct watch *w)
     int fd = sys_accept(w->fd, NULL, NULL);
     if (fd == -EAGAIN)
         return;
-    floor_unwatch(s->loop, w);
+    floor_unwatch(s->floor, w);
     s->is_awaited = false;
     if (fd < 0)
         end_with(s, BYTES_LIT("425 No connection.\r\n"));
@@ -267,7 +267,7 @@ static int open_file(struct floor_session *s, const char *name, int flags, struc
         .mode = (flags & O_CREAT) != 0 ? FILE_MODE : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
     };
-    s->file = sys_openat2(s->loop->floor->folder, name, &how);
+    s->file = sys_openat2(s->floor->folder, name, &how);
     int r = s->file < 0 ? s->file : sys_fstat(s->file, ret);
     if (r == 0 && !S_ISREG(ret->st_mode))
         r = -EINVAL;

@@ -147,15 +147,9 @@ static int set_default_signals(void)
     return pthread_sigmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : -EINVAL;
 }
 
-static void on_floor_ready(void *arg, const struct addr *at)
-{
-    (void)arg;
-    (void)at;
-}
-
 static int run_floor(const struct inside *in)
 {
-    struct floor_settings settings = {.folder = in->stage.files, .ready = on_floor_ready};
+    struct floor_settings settings = {.folder = in->stage.files};
     char text[ADDR_TEXT_MAX];
     snprintf(text, sizeof(text), "127.0.0.1:%u", in->words.port);
     int r = addr_parse(bytes_str(text), &settings.listen);

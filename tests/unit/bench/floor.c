@@ -36,7 +36,6 @@ static void tell(void *arg, const struct addr *at)
 
 struct how {
     const char *listen;
-    unsigned threads;
     long fault;                     /* the system call that fails; 0: none */
     rlim_t descriptors, file_bytes; /* 0: as they are */
     bool is_orphan;
@@ -51,8 +50,7 @@ static void limit_to(__rlimit_resource_t what, rlim_t most)
 
 static void serve(const struct how *how, int word)
 {
-    struct floor_settings settings = {
-        .folder = folder, .ready = tell, .arg = &word, .threads = how->threads};
+    struct floor_settings settings = {.folder = folder, .ready = tell, .arg = &word};
     if (addr_parse(bytes_str(how->listen), &settings.listen) < 0 || runtime_signals_setup() < 0)
         _exit(2);
     limit_to(RLIMIT_NOFILE, how->descriptors);
@@ -308,15 +306,15 @@ static void files_of_any_size_come_back_as_they_were_sent(void **state)
     assert_int_equal(stop(&server), 0);
 }
 
-static void ipv6_and_threads_serve_alike(void **state)
+static void ipv6_serves_alike(void **state)
 {
     (void)state;
-    struct server server = start((struct how){.listen = "[::1]:0", .threads = 2});
+    struct server server = start((struct how){.listen = "[::1]:0"});
     if (server.at.len == 0) {
         (void)stop(&server);
         skip();
     }
-    int fds[8]; /* the kernel spreads them over the threads */
+    int fds[8];
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         fds[i] = log_in(&server);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
@@ -560,9 +558,6 @@ static void what_cannot_be_served_is_refused(void **state)
     assert_int_equal(addr_parse(BYTES_LIT("0.0.0.0:0"), &settings.listen), 0);
     assert_int_equal(floor_run(&settings), -EINVAL);
     assert_int_equal(addr_parse(BYTES_LIT("127.0.0.1:0"), &settings.listen), 0);
-    settings.threads = 1000;
-    assert_int_equal(floor_run(&settings), -EINVAL);
-    settings.threads = 1;
     settings.folder = path_of("not there");
     assert_int_equal(floor_run(&settings), -ENOENT);
     settings.folder = folder;
@@ -606,7 +601,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_dialogue_is_answered),
         TEST(files_of_any_size_come_back_as_they_were_sent),
-        TEST(ipv6_and_threads_serve_alike),
+        TEST(ipv6_serves_alike),
         TEST(a_file_that_cannot_be_written_spoils_no_other),
         TEST(a_session_keeps_its_port),
         TEST(no_name_leads_out_of_the_folder),
