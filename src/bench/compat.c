@@ -1,35 +1,32 @@
 #include "bench/compat.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench/compat_rows.h"
+#include "bench/interrupt.h"
 #include "io/tls.h"
-#include "task/sys.h"
 
 #define REMOVAL_TRIES    10
 #define REMOVAL_PAUSE_US (200 * USEC_PER_MS)
 
 struct run {
     struct compat compat;
-    struct scope work;  /* what a signal ends: the rows, then the removal of the file */
+    struct scope work;  /* the rows, then the removal: a signal ends the one it meets */
     struct scope aside; /* what goes on until the end */
-    int signal_fd;
+    struct interrupt interrupt;
     FILE *err;
     struct tls_context *tls;
     bool has_begun; /* the file may be there from now on */
-    bool was_interrupted;
     int result;
 };
 
 static int tell(struct run *run, int result)
 {
     const char *why = run->compat.error;
-    if (run->was_interrupted)
+    if (run->interrupt.has_come)
         why = "interrupted";
     else if (why[0] == '\0')
         why = err_text(result);
@@ -180,33 +177,6 @@ static void remove_main(void *arg)
 
 /* -- the run -- */
 
-/* The first signal ends the rows, the next one the removal of the file. */
-static void signals_main(void *arg)
-{
-    struct run *run = arg;
-    struct io_fd *f;
-    int fd = run->signal_fd;
-    run->signal_fd = -1;
-    int r = io_fd_new(fd, &f);
-    if (r < 0)
-        return;
-    while (r == 0) {
-        struct signalfd_siginfo info;
-        unsigned edges = io_fd_edges(f, IO_READ);
-        ssize_t n = sys_read(io_fd_number(f), &info, sizeof(info));
-        if (n == -EAGAIN) {
-            io_fd_not_ready(f, IO_READ, edges);
-            r = io_fd_wait(f, IO_READ, USEC_NEVER);
-        } else if (n < 0) {
-            r = (int)n;
-        } else {
-            run->was_interrupted = true;
-            scope_cancel(&run->work);
-        }
-    }
-    (void)io_fd_close(f);
-}
-
 static int run_work(struct run *run, const char *name, task_fn *fn)
 {
     int r = scope_start(&run->work, name, TASK_NORMAL, fn, run, NULL);
@@ -218,7 +188,7 @@ static void main_task(void *arg)
     struct run *run = arg;
     scope_init(&run->work);
     scope_init(&run->aside);
-    int r = scope_start(&run->aside, "signals", TASK_NORMAL, signals_main, run, NULL);
+    int r = interrupt_start(&run->interrupt, &run->aside);
     if (r == 0)
         r = run_work(run, "rows", rows_main);
     if (r < 0)
@@ -235,20 +205,6 @@ static void main_task(void *arg)
     scope_leave(&run->aside);
 }
 
-static int open_signals(int *ret_fd)
-{
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
-    int fd = sys_signalfd(&signals);
-    if (fd < 0)
-        return fd;
-    *ret_fd = fd;
-    return 0;
-}
-
 static int run_all(struct run *run)
 {
     const struct runtime_settings settings = {
@@ -257,7 +213,8 @@ static int run_all(struct run *run)
     struct compat *t = &run->compat;
     t->chunk = mem_raw(COMPAT_CHUNK_BYTES);
     t->waste = mem_raw(COMPAT_WASTE_BYTES);
-    int r = t->chunk != NULL && t->waste != NULL ? open_signals(&run->signal_fd) : -ENOMEM;
+    int r = t->chunk != NULL && t->waste != NULL ? interrupt_init(&run->interrupt, &run->work)
+                                                 : -ENOMEM;
     if (r == 0 && t->options->tls)
         r = tls_context_new(&run->tls);
     if (r == 0)
@@ -269,7 +226,7 @@ static int run_all(struct run *run)
         r = runtime_run(runtime, main_task, run);
     }
     (void)runtime_free(runtime);
-    sys_close(run->signal_fd);
+    interrupt_done(&run->interrupt);
     (void)tls_context_free(run->tls);
     mem_free(t->chunk);
     mem_free(t->waste);
@@ -293,7 +250,7 @@ int compat_run(const struct bench_options *options, const struct addr *server, F
                                 .stall_us = timeout_us},
                    .out = out,
                    .has_colour = isatty(fileno(out)) == 1},
-        .signal_fd = -1,
+        .interrupt.fd = -1,
         .err = err,
     };
     ftp_client_init(&run->compat.lone, &run->compat.settings);
