@@ -81,6 +81,7 @@ enum row_traits {
     ROW_NEEDS_PID = 256, /* it is about memory */
     ROW_GROWTH = 512,    /* memory is what it has more than before the sample */
     ROW_HASHERS = 1024,  /* servers that compare a password's plain text take no part */
+    ROW_LOGIN = 2048,    /* it depends on how the server checks a password, which is noted */
 };
 
 /* All but sample() may be NULL; they are tasks, and return 0 or a failure that the cell

@@ -200,16 +200,15 @@ static int finish(struct run *run)
         r = run->kind->conclude(run);
     if (run->latencies.count > 0)
         cell->noop = latencies_of(&run->latencies, 0);
-    if (run->target->recipe != NULL && cell->note[0] == '\0') {
+    if (run->target->recipe != NULL && has(run, ROW_LOGIN)) {
         const char *note = run->target->recipe->login_note[run->kind->variant];
-        bool is_login = run->kind->label[0] != 'R' && strstr(run->kind->label, "login") != NULL;
-        if (note != NULL && is_login)
+        if (note != NULL)
             text_copy(cell->note, sizeof(cell->note), bytes_str(note));
     }
     return r == 0 || r == -ECANCELED ? r : give_up(run, r);
 }
 
-static int all(struct run *runs, unsigned count)
+static int run_in_turn(struct run *runs, unsigned count)
 {
     int r = 0;
     for (unsigned i = 0; i < count && r == 0; i++)
@@ -251,11 +250,11 @@ static int run_servers(struct bench *b, struct bench_row *row, struct run *runs)
     unsigned count = row->count;
     int r = 0;
     if ((runs[0].kind->traits & ROW_THOUSANDS) == 0)
-        return all(runs, count);
+        return run_in_turn(runs, count);
     for (unsigned i = 0; i < count && r == 0; i++) {
         for (unsigned k = 0; k < b->target_count; k++)
             load_close(&b->targets[k].load);
-        r = all(&runs[i], 1);
+        r = run_in_turn(&runs[i], 1);
     }
     return r;
 }

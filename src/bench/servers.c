@@ -160,7 +160,7 @@ int servers_run(struct bench *b, enum recipe_variant variant)
     servers_stop(b);
     for (unsigned i = 0; i < b->target_count; i++) {
         struct target *t = &b->targets[i];
-        if (t->record->error[0] != '\0' || (t->recipe->variants & (1u << variant)) == 0)
+        if (t->record->error[0] != '\0' || !recipe_has(t->recipe, variant))
             continue;
         if (task_is_cancelled())
             return -ECANCELED;
