@@ -16,6 +16,7 @@
 #include "bench/file.h"
 #include "bench/folder.h"
 #include "bench/peer_inside.h"
+#include "bench/peer_program.h"
 #include "bench/recipe_text.h"
 #include "crypto/random.h"
 #include "task/sys.h"
@@ -238,17 +239,6 @@ static int read_pid(struct peer *p, const char *work)
     return r;
 }
 
-/* The last line that says something. */
-static struct bytes last_words(struct bytes text)
-{
-    while (text.len > 0 && text.data[text.len - 1] <= ' ')
-        text.len--;
-    size_t start = text.len;
-    while (start > 0 && text.data[start - 1] != '\n')
-        start--;
-    return bytes_skip(text, start);
-}
-
 static void read_error(struct peer *p, const char *work, int result)
 {
     char path[PATH_BYTES + 8], said[PEER_ERROR_MAX / 2] = "";
@@ -256,7 +246,7 @@ static void read_error(struct peer *p, const char *work, int result)
     struct buf text;
     buf_init(&text, LOG_MAX);
     if (file_read(path, &text) == 0)
-        text_copy_printable(said, sizeof(said), last_words(buf_bytes(&text)));
+        text_copy_printable(said, sizeof(said), peer_program_last_words(buf_bytes(&text)));
     buf_done(&text);
     if (result == -ETIMEDOUT)
         snprintf(p->error, sizeof(p->error), "it does not greet; its last words: %s", said);

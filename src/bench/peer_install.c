@@ -14,17 +14,16 @@
 #include "bench/peer_program.h"
 #include "task/sys.h"
 
-#define OUTPUT_MAX   (1024 * 1024)
-#define NAMES_MAX    64
-#define PATH_BYTES   (STAGE_PATH_MAX + 256)
-#define UPDATE_US    (300 * USEC_PER_S)
-#define DOWNLOAD_US  (600 * USEC_PER_S)
-#define SIMULATE_US  (60 * USEC_PER_S)
-#define UNPACK_US    (120 * USEC_PER_S)
-#define APT_GET      "/usr/bin/apt-get"
-#define DPKG_DEB     "/usr/bin/dpkg-deb"
-#define PYTHON       "/usr/bin/python3"
-#define LISTING_SIZE 32768
+#define OUTPUT_MAX  (1024 * 1024)
+#define NAMES_MAX   64
+#define PATH_BYTES  (STAGE_PATH_MAX + 256)
+#define UPDATE_US   (300 * USEC_PER_S)
+#define DOWNLOAD_US (600 * USEC_PER_S)
+#define SIMULATE_US (60 * USEC_PER_S)
+#define UNPACK_US   (120 * USEC_PER_S)
+#define APT_GET     "/usr/bin/apt-get"
+#define DPKG_DEB    "/usr/bin/dpkg-deb"
+#define PYTHON      "/usr/bin/python3"
 
 /* One peer on its way: NAME.tmp holds what is unpacked, NAME.tmp/packages what was fetched. */
 struct install {
@@ -38,15 +37,8 @@ struct install {
 
 static int say(struct install *in, const char *what, int r)
 {
-    /* Programs say most in their last line. */
-    struct bytes text = buf_bytes(&in->output);
-    while (text.len > 0 && text.data[text.len - 1] <= ' ')
-        text.len--;
-    size_t start = text.len;
-    while (start > 0 && text.data[start - 1] != '\n')
-        start--;
     char last[256];
-    text_copy_printable(last, sizeof(last), bytes_skip(text, start));
+    text_copy_printable(last, sizeof(last), peer_program_last_words(buf_bytes(&in->output)));
     bool has_words = r == -ECANCELED && last[0] != '\0';
     snprintf(in->error, PEER_INSTALL_ERROR_MAX, "%s: %s", what, has_words ? last : err_text(r));
     return r;

@@ -121,3 +121,13 @@ int peer_program_run(const char *const argv[], const char *folder, usec_t timeou
     sys_close(ends[0]);
     return r;
 }
+
+struct bytes peer_program_last_words(struct bytes output)
+{
+    while (output.len > 0 && output.data[output.len - 1] <= ' ')
+        output.len--;
+    size_t start = output.len;
+    while (start > 0 && output.data[start - 1] != '\n')
+        start--;
+    return bytes_skip(output, start);
+}

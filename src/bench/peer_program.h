@@ -10,3 +10,6 @@
  * -ETIMEDOUT: it was killed, with all that it started; -ENOENT: there is no such program. */
 MUST_CHECK int peer_program_run(const char *const argv[], const char *folder, usec_t timeout_us,
                                 struct buf *output);
+
+/* The line of it that says why it failed, most often: the last one that is not blank. */
+struct bytes peer_program_last_words(struct bytes output);
