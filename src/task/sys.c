@@ -299,17 +299,17 @@ int sys_pidfd_open(pid_t pid)
     return (int)SYS(syscall(SYS_pidfd_open, pid, 0));
 }
 
+void sys_be_nicer(int by)
+{
+    /* of the thread, on Linux: sched(7). A failure looks like -1, and is none worth telling. */
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + by);
+}
+
 /* -- measuring -- */
 
 int sys_memfd(const char *name)
 {
     return (int)SYS(memfd_create(name, MFD_CLOEXEC));
-}
-
-void sys_be_nicer(int by)
-{
-    /* of the thread, on Linux: sched(7). A failure looks like -1, and is none worth telling. */
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + by);
 }
 
 uint64_t sys_own_cpu_us(void)
@@ -325,11 +325,6 @@ uint64_t sys_own_cpu_us(void)
 int sys_pipe(int ret[2])
 {
     return (int)SYS(pipe2(ret, O_CLOEXEC));
-}
-
-int sys_dup2(int fd, int as)
-{
-    return (int)SYS(dup2(fd, as));
 }
 
 int sys_close_from(int fd)

@@ -79,17 +79,17 @@ MUST_CHECK int sys_fchownat(int dir, const char *name, uid_t, gid_t, int flags);
 MUST_CHECK int sys_signalfd(const sigset_t *); /* non-blocking, close-on-exec */
 MUST_CHECK int sys_pidfd_open(pid_t); /* close-on-exec; readable when the process has ended */
 
-/* what measuring needs */
-MUST_CHECK int sys_memfd(const char *name);
-MUST_CHECK int sys_forget_pages(int fd); /* the clean ones of a file */
 /* Lowers the calling thread's priority as nice(2) does; if it cannot be, it stays. No fault
  * point. */
 void sys_be_nicer(int by);
+
+/* what measuring needs */
+MUST_CHECK int sys_memfd(const char *name);
+MUST_CHECK int sys_forget_pages(int fd); /* the clean ones of a file */
 uint64_t sys_own_cpu_us(void);           /* of this process, all threads; no fault point */
 
 /* what running other programs needs */
-MUST_CHECK int sys_pipe(int ret[2]); /* close-on-exec */
-MUST_CHECK int sys_dup2(int fd, int as);
+MUST_CHECK int sys_pipe(int ret[2]);        /* close-on-exec */
 int sys_close_from(int fd);                 /* all of this number and above */
 MUST_CHECK int sys_kill(pid_t, int signal); /* negative: a process group */
 MUST_CHECK int sys_waitpid(pid_t, int *ret_status, int options);
