@@ -88,7 +88,7 @@ static int take_row(struct baseline *b, const json_t *row, size_t index,
         !take_text(row, "unit", then.unit, sizeof(then.unit)))
         return complain(why, "\"row\", \"label\" or \"unit\" is missing", index);
     if (!json_is_array(servers) || json_array_size(servers) > BENCH_TARGETS_MAX)
-        return complain(why, "\"servers\" is no list of at most 10", index);
+        return complain(why, "\"servers\" is no list, or too long", index);
     int r = 0;
     for (size_t i = 0; i < json_array_size(servers) && r == 0; i++)
         r = take_server(b, json_array_get(servers, i), &then, index, why);

@@ -11,7 +11,7 @@
 
 /* One server in several settings. */
 enum recipe_variant {
-    RECIPE_PLAIN,       /* as the study ran it */
+    RECIPE_PLAIN,       /* as it comes */
     RECIPE_NO_SENDFILE, /* files are read and sent */
     RECIPE_HASHED, /* each login computes the hash, whoever remembers or compares otherwise */
     RECIPE_VARIANTS
@@ -36,10 +36,10 @@ struct recipe {
     bool is_event_driven; /* a session is no process: it takes part in rows of thousands */
     bool lacks_mlsd;
     bool compares_plain; /* passwords, where it is not told to hash */
-    bool runs_as_owner;  /* it starts as the owner of the files, since it does not change to him
-                          */
-    const char
-        *login_note[RECIPE_VARIANTS]; /* how it checks a password, for the report; NULL */
+    /* It starts as the owner of the files, since it does not change to him. */
+    bool runs_as_owner;
+    /* How it checks a password, for the report; NULL. */
+    const char *login_note[RECIPE_VARIANTS];
     struct recipe_file files[RECIPE_FILES_MAX];
     const char *args[RECIPE_ARGS_MAX]; /* templates; [0] is the program. None: the floor */
 };

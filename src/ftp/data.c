@@ -103,10 +103,10 @@ static int listen_in_range_with_patience(const struct ftp_service *service, stru
     return r;
 }
 
-/* The kernel's own search looks at port after port and takes a busy server's for good ones only
- * when nothing lingers on them: thousands of a second's transfers make it a matter of
- * milliseconds. So a guess of our own comes first where we know what ports it may be. Whatever
- * refuses the guess (EACCES: a sandbox that knows nothing of it), the search is still there. */
+/* The kernel looks at port after port until it meets one on which no closed connection lingers.
+ * After thousands of transfers that takes milliseconds, so a guess of our own comes first where
+ * we know what ports it may be. Whatever refuses the guess (EACCES: a sandbox that knows
+ * nothing of it), the search is still there. */
 static int listen_anywhere(const struct ftp_service *service, struct addr *local, int *ret_fd)
 {
     int r = service->passive_first != 0 ? listen_in_range(service, local, ret_fd) : -EADDRINUSE;

@@ -23,10 +23,9 @@ MUST_CHECK int listener_keep_spare(struct listener *);
  * urgent bytes stay in their place of the stream (telnet's synch). Linux hands both on. */
 MUST_CHECK int listener_for_dialogues(struct listener *);
 
-/* Next connection, non-blocking. On EMFILE, ENFILE, ENOBUFS and ENOMEM
- * the spare descriptor, if one is kept, accepts one connection, sends it `refusal` (may be
- * empty) and closes it; either way it waits 100 ms then. Yields after 32 in one turn.
- * -ETIMEDOUT, -ECANCELED. */
+/* Next connection, non-blocking. On EMFILE, ENFILE, ENOBUFS and ENOMEM the spare descriptor, if
+ * one is kept, accepts one connection, sends it `refusal` (may be empty) and closes it; either
+ * way it waits 100 ms then. Yields after 32 in one turn. -ETIMEDOUT, -ECANCELED. */
 PARKS MUST_CHECK int listener_accept(struct listener *, struct bytes refusal, usec_t deadline,
                                      int *ret_fd, struct addr *ret_peer);
 

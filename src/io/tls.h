@@ -5,10 +5,10 @@
  *
  * A TLS stream is a stream as any other, with these differences: one task at a time uses it,
  * since reading may have to write; a record (16 KB) must come whole within the stall time;
- * stream_fd() is NULL, since the kernel knows no key; the end
- * is told by close_notify, so a connection that ends without one reads as -FERRY_ETRUNCATED
- * (anyone on the path could have cut it), and what is no TLS as -FERRY_EPROTO. stream_end()
- * sends close_notify, stream_free() does not: the peer can tell the whole from a part.
+ * stream_fd() is NULL, since the kernel knows no key; the end is told by close_notify, so a
+ * connection that ends without one reads as -FERRY_ETRUNCATED (anyone on the path could have
+ * cut it), and what is no TLS as -FERRY_EPROTO. stream_end() sends close_notify, stream_free()
+ * does not: the peer can tell the whole from a part.
  *
  * OpenSSL never waits: it reads and writes through task/sys.h, and the task parks when it wants
  * more.
