@@ -16,6 +16,8 @@ static_assert(sizeof(struct ftp_client) <= 512, "ten thousand of them are held a
 
 #define TELNET_IAC 0xff
 
+#define DELAYS_MAX 5 /* announced by a server before it greets */
+
 /* -- life time -- */
 
 void ftp_client_init(struct ftp_client *c, const struct ftp_client_settings *settings)
@@ -192,9 +194,10 @@ static int greet(struct ftp_client *c)
 {
     struct ftp_answer answer;
     int r;
-    do
+    unsigned delays = 0;
+    do /* 120: "ready in some minutes", another one follows; each may take its time */
         r = ftp_client_answer(c, &answer);
-    while (r == 0 && answer.code == 120); /* "ready in some minutes": another one follows */
+    while (r == 0 && answer.code == 120 && ++delays < DELAYS_MAX);
     if (r == 0)
         r = ftp_client_expect(c, &answer, 2);
     ftp_answer_drop(&c->answers);

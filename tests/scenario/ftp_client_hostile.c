@@ -23,6 +23,7 @@
 #define CUT     "cut"     /* closes at once, with no command to come */
 #define ENDLESS "endless" /* a line without end */
 #define FLOOD   "flood"   /* lines of one reply without end */
+#define LATER   "later"   /* whole replies without end, of which none is the last */
 #define TRICKLE "trickle" /* a byte a second */
 #define PASSIVE "passive" /* 227 with the port of the data listener and the host of another */
 
@@ -140,6 +141,7 @@ static const struct row rows[] = {
     {"refuses at once", connect_only, -FERRY_EREFUSED, .code = 500, .says = {"500 no\r\n"}},
     {"is full", connect_only, -FERRY_ECLOSED, .code = 421, .says = {"421 full\r\n"}},
     {"is late", connect_only, 0, true, .code = 220, .says = {"120 soon\r\n220 now\r\n"}},
+    {"is late for ever", connect_only, -FERRY_EPROTO, .code = 120, .says = {LATER}},
     {"greets without end", connect_only, -FERRY_ELIMIT, .says = {ENDLESS}},
     {"greets in endless lines", connect_only, -FERRY_ELIMIT, .says = {FLOOD}},
     {"greets by the byte", connect_only, -ETIMEDOUT, .limits = true, .says = {TRICKLE}},
@@ -240,8 +242,8 @@ static void say_passive(struct server *server, struct stream *s)
     (void)(say(s, text) < 0);
 }
 
-/* The same line, or part of one, without end; in large pieces unless it is slow. */
-static void say_without_end(struct stream *s, const char *text, bool is_slow)
+/* The same text without end, behind what begins it; in large pieces unless it is slow. */
+static void say_without_end(struct stream *s, const char *first, const char *text, bool is_slow)
 {
     char many[16 * 1024];
     size_t len = strlen(text), held = 0;
@@ -249,7 +251,7 @@ static void say_without_end(struct stream *s, const char *text, bool is_slow)
         memcpy(many + held, text, len);
         held += len;
     } while (!is_slow && held + len <= sizeof(many));
-    int r = say(s, "220-");
+    int r = say(s, first);
     while (r == 0) {
         r = stream_write_bytes(s, bytes_of(many, held));
         if (r == 0 && is_slow)
@@ -272,11 +274,13 @@ static bool read_line(struct stream *s)
 static void answer(struct server *server, struct stream *s, const char *what)
 {
     if (strcmp(what, ENDLESS) == 0)
-        say_without_end(s, "0123456789abcdef", false);
+        say_without_end(s, "220-", "0123456789abcdef", false);
     else if (strcmp(what, FLOOD) == 0)
-        say_without_end(s, "a line\r\n", false);
+        say_without_end(s, "220-", "a line\r\n", false);
+    else if (strcmp(what, LATER) == 0)
+        say_without_end(s, "120 now\r\n", "120 later\r\n", false);
     else if (strcmp(what, TRICKLE) == 0)
-        say_without_end(s, "a", true);
+        say_without_end(s, "220-", "a", true);
     else if (strcmp(what, PASSIVE) == 0)
         say_passive(server, s);
     else
