@@ -46,3 +46,12 @@ struct bytes bytes_first(struct bytes s, size_t n)
 {
     return (struct bytes){s.data, n < s.len ? n : s.len};
 }
+
+struct bytes bytes_take_until(struct bytes *rest, uint8_t end)
+{
+    size_t at = rest->len;
+    (void)bytes_find(*rest, end, &at);
+    struct bytes taken = bytes_first(*rest, at);
+    *rest = bytes_skip(*rest, at + 1);
+    return taken;
+}

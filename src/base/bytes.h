@@ -29,3 +29,5 @@ bool bytes_start_with(struct bytes, struct bytes prefix);
 bool bytes_find(struct bytes, uint8_t c, size_t *ret_at);
 struct bytes bytes_skip(struct bytes, size_t n);  /* empty if n is past the end */
 struct bytes bytes_first(struct bytes, size_t n); /* at most n */
+/* What stands before the first `end`, or all; *rest is what stands behind it. */
+struct bytes bytes_take_until(struct bytes *rest, uint8_t end);

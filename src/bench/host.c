@@ -15,20 +15,10 @@ static struct bytes trim(struct bytes s)
     return s;
 }
 
-/* The first line, without its end; *rest is what follows. */
-static struct bytes take_line(struct bytes *rest)
-{
-    size_t end = rest->len;
-    (void)bytes_find(*rest, '\n', &end);
-    struct bytes line = bytes_first(*rest, end);
-    *rest = bytes_skip(*rest, end + 1);
-    return line;
-}
-
 void host_parse_cpuinfo(struct bytes text, struct host *host)
 {
     while (text.len > 0) {
-        struct bytes line = take_line(&text);
+        struct bytes line = bytes_take_until(&text, '\n');
         size_t colon;
         if (!bytes_find(line, ':', &colon))
             continue;
@@ -52,7 +42,8 @@ void host_read(struct host *ret)
     buf_init(&b, RELEASE_BYTES_MAX);
     if (file_read("/proc/sys/kernel/osrelease", &b) == 0) {
         struct bytes rest = buf_bytes(&b);
-        text_copy_printable(ret->kernel, sizeof(ret->kernel), trim(take_line(&rest)));
+        text_copy_printable(ret->kernel, sizeof(ret->kernel),
+                            trim(bytes_take_until(&rest, '\n')));
     }
     buf_done(&b);
 }

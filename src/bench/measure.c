@@ -19,14 +19,9 @@
 /* The n-th word, counted from 1; empty: there are fewer. */
 static struct bytes word(struct bytes text, unsigned n)
 {
-    size_t end;
-    while (n > 1 && bytes_find(text, ' ', &end)) {
-        text = bytes_skip(text, end + 1);
-        n--;
-    }
-    if (n > 1)
-        return BYTES_NONE;
-    return bytes_find(text, ' ', &end) ? bytes_first(text, end) : text;
+    for (; n > 1; n--)
+        (void)bytes_take_until(&text, ' ');
+    return bytes_take_until(&text, ' ');
 }
 
 int measure_parse_stat(struct bytes text, uint64_t *ret_own, uint64_t *ret_children)
@@ -51,10 +46,7 @@ int measure_parse_dirty(struct bytes text, uint64_t *ret_bytes)
 {
     static const struct bytes key = BYTES_LIT("Private_Dirty:");
     while (text.len > 0) {
-        size_t end = text.len;
-        (void)bytes_find(text, '\n', &end);
-        struct bytes line = bytes_first(text, end);
-        text = bytes_skip(text, end + 1);
+        struct bytes line = bytes_take_until(&text, '\n');
         if (!bytes_start_with(line, key))
             continue;
         line = bytes_skip(line, key.len);

@@ -59,10 +59,7 @@ static int read_names(struct install *in)
 {
     struct bytes rest = buf_bytes(&in->output);
     while (rest.len > 0) {
-        size_t end = rest.len;
-        (void)bytes_find(rest, '\n', &end);
-        struct bytes line = bytes_first(rest, end);
-        rest = bytes_skip(rest, end + 1);
+        struct bytes line = bytes_take_until(&rest, '\n');
         if (!bytes_start_with(line, BYTES_LIT("Inst ")))
             continue;
         line = bytes_skip(line, 5);
@@ -163,11 +160,9 @@ static int write_version(struct install *in)
         return r;
     struct bytes rest = buf_bytes(&in->output), version = BYTES_LIT("unknown");
     while (rest.len > 0) {
-        size_t end = rest.len;
-        (void)bytes_find(rest, '\n', &end);
-        if (bytes_start_with(rest, BYTES_LIT("Version: ")))
-            version = bytes_skip(bytes_first(rest, end), 9);
-        rest = bytes_skip(rest, end + 1);
+        struct bytes line = bytes_take_until(&rest, '\n');
+        if (bytes_start_with(line, BYTES_LIT("Version: ")))
+            version = bytes_skip(line, 9);
     }
     char path[PATH_BYTES + 16];
     snprintf(path, sizeof(path), "%s/" PEERS_VERSION_FILE, in->tmp);

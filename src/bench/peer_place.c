@@ -42,19 +42,15 @@ static void find_own(const struct recipe *recipe, struct peer_place *ret)
 
 /* -- Debian's -- */
 
-static struct bytes first_line(struct bytes text)
-{
-    size_t end;
-    return bytes_find(text, '\n', &end) ? bytes_first(text, end) : text;
-}
-
 /* A file of one line. */
 static void read_version(const char *path, struct peer_place *ret)
 {
     struct buf text;
     buf_init(&text, VERSION_FILE_MAX);
-    if (file_read(path, &text) == 0)
-        text_copy_printable(ret->version, sizeof(ret->version), first_line(buf_bytes(&text)));
+    if (file_read(path, &text) == 0) {
+        struct bytes rest = buf_bytes(&text);
+        text_copy_printable(ret->version, sizeof(ret->version), bytes_take_until(&rest, '\n'));
+    }
     buf_done(&text);
 }
 
@@ -67,8 +63,7 @@ static void read_status(const char *package, struct peer_place *ret)
     struct bytes rest =
         file_read("/var/lib/dpkg/status", &text) == 0 ? buf_bytes(&text) : BYTES_NONE;
     while (rest.len > 0) {
-        struct bytes line = first_line(rest);
-        rest = bytes_skip(rest, line.len + 1);
+        struct bytes line = bytes_take_until(&rest, '\n');
         if (bytes_start_with(line, BYTES_LIT("Package: ")))
             is_in = bytes_equal(bytes_skip(line, 9), bytes_str(package));
         else if (is_in && bytes_start_with(line, BYTES_LIT("Version: ")))

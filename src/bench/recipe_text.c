@@ -117,15 +117,12 @@ static int is_one_of(struct bytes list, enum recipe_variant variant)
 {
     bool is_in = false;
     while (list.len > 0) {
-        size_t end = list.len;
-        (void)bytes_find(list, ',', &end);
         char name[32];
         enum recipe_variant v;
-        text_copy(name, sizeof(name), bytes_first(list, end));
+        text_copy(name, sizeof(name), bytes_take_until(&list, ','));
         if (recipe_variant_find(name, &v) < 0)
             return -EINVAL;
         is_in = is_in || v == variant;
-        list = bytes_skip(list, end + 1);
     }
     return is_in;
 }

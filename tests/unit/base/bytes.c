@@ -64,6 +64,18 @@ static void parts_never_leave_the_whole(void **state)
     assert_bytes_equal(bytes_of("abc", 2), "ab");
 }
 
+static void a_text_is_taken_line_by_line(void **state)
+{
+    (void)state;
+    struct bytes rest = BYTES_LIT("a\n\nbc");
+    assert_bytes_equal(bytes_take_until(&rest, '\n'), "a");
+    assert_bytes_equal(rest, "\nbc");
+    assert_bytes_equal(bytes_take_until(&rest, '\n'), "");
+    assert_bytes_equal(bytes_take_until(&rest, '\n'), "bc");
+    assert_bytes_equal(rest, "");
+    assert_bytes_equal(bytes_take_until(&rest, '\n'), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -72,6 +84,7 @@ int main(void)
         cmocka_unit_test(a_prefix_is_no_longer_than_the_whole),
         cmocka_unit_test(find_gives_the_first_place),
         cmocka_unit_test(parts_never_leave_the_whole),
+        cmocka_unit_test(a_text_is_taken_line_by_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
