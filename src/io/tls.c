@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "io/chunk.h"
 #include "io/tcp.h"
-#include "task/sys.h"
+#include "io/tls_link.h"
 
 #define WASTE_BYTES 1024 /* thrown away at a time; they lie on the stack */
 
@@ -23,11 +23,9 @@ struct tls_context {
 struct tls_stream {
     struct stream stream;
     struct stream *lower;
-    struct io_fd *fd; /* of lower */
+    struct tls_link link; /* to the socket of lower */
     SSL *ssl;
     usec_t deadline; /* of what goes on; 0: the stall time bounds each wait */
-    int failure;     /* of the socket */
-    bool has_ended;  /* the socket; whether that was told before is OpenSSL's to know */
     bool is_broken;  /* nothing more may be asked of OpenSSL */
     bool is_closed;  /* close_notify was sent */
     uint64_t sent_bytes, received_bytes;
@@ -43,63 +41,7 @@ static const struct tls_stream *tls_of_const(const struct stream *s)
     return (const struct tls_stream *)(const void *)s;
 }
 
-/* -- OpenSSL's way to the socket -- */
-
-static int socket_result(struct tls_stream *t, enum io_dir dir, unsigned edges, ssize_t n,
-                         BIO *bio)
-{
-    if (n == -EAGAIN) {
-        io_fd_not_ready(t->fd, dir, edges);
-        if (dir == IO_READ)
-            BIO_set_retry_read(bio);
-        else
-            BIO_set_retry_write(bio);
-        return -1;
-    }
-    if (n < 0)
-        t->failure = tcp_result(n);
-    return n < 0 ? -1 : (int)n;
-}
-
-static int bio_read(BIO *bio, char *data, int len)
-{
-    struct tls_stream *t = BIO_get_data(bio);
-    BIO_clear_retry_flags(bio);
-    unsigned edges = io_fd_edges(t->fd, IO_READ);
-    ssize_t n = sys_recv(io_fd_number(t->fd), data, (size_t)len, 0);
-    t->has_ended = n == 0;
-    return socket_result(t, IO_READ, edges, n, bio);
-}
-
-static int bio_write(BIO *bio, const char *data, int len)
-{
-    struct tls_stream *t = BIO_get_data(bio);
-    BIO_clear_retry_flags(bio);
-    unsigned edges = io_fd_edges(t->fd, IO_WRITE);
-    ssize_t n = sys_send(io_fd_number(t->fd), data, (size_t)len, 0);
-    return socket_result(t, IO_WRITE, edges, n, bio);
-}
-
-static long bio_control(BIO *bio, int command, long number, void *arg)
-{
-    (void)bio;
-    (void)number;
-    (void)arg;
-    return command == BIO_CTRL_FLUSH; /* nothing is held back; all else is not known */
-}
-
 /* -- contexts -- */
-
-static BIO_METHOD *make_method(void)
-{
-    BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "ferry socket");
-    if (m == NULL)
-        return NULL;
-    BIO_meth_set_read(m, bio_read);
-    BIO_meth_set_write(m, bio_write);
-    BIO_meth_set_ctrl(m, bio_control);
-    return m;
-}
 
 static bool set_up(SSL_CTX *ctx)
 {
@@ -122,7 +64,7 @@ int tls_context_new(struct tls_context **ret)
     if (c == NULL)
         return -ENOMEM;
     c->ctx = SSL_CTX_new(TLS_client_method());
-    c->method = make_method();
+    c->method = tls_link_method_new();
     if (c->ctx == NULL || c->method == NULL || !set_up(c->ctx)) {
         ERR_clear_error();
         (void)tls_context_free(c);
@@ -149,11 +91,11 @@ static int failure_of(struct tls_stream *t)
     bool is_memory = ERR_GET_REASON(ERR_peek_last_error()) == ERR_R_MALLOC_FAILURE;
     ERR_clear_error();
     t->is_broken = true;
-    if (t->failure < 0)
-        return t->failure;
+    if (t->link.failure < 0)
+        return t->link.failure;
     if (is_memory)
         return -ENOMEM;
-    return t->has_ended ? -FERRY_ETRUNCATED : -FERRY_EPROTO;
+    return t->link.has_ended ? -FERRY_ETRUNCATED : -FERRY_EPROTO;
 }
 
 /* After a call that returned `result` and not success: 0 when it is to be repeated. */
@@ -169,8 +111,8 @@ static int try_again(struct tls_stream *t, int result)
     if (task_turn_is_over())
         task_yield();
     enum io_dir dir = error == SSL_ERROR_WANT_READ ? IO_READ : IO_WRITE;
-    return t->deadline != 0 ? io_fd_wait(t->fd, dir, t->deadline)
-                            : tcp_wait_ready(t->fd, dir, t->stream.stall_us);
+    return t->deadline != 0 ? io_fd_wait(t->link.fd, dir, t->deadline)
+                            : tcp_wait_ready(t->link.fd, dir, t->stream.stall_us);
 }
 
 /* -- sending -- */
@@ -254,7 +196,7 @@ static int tls_take(struct stream *s, size_t max, struct slices *ret)
 {
     struct tls_stream *t = tls_of(s);
     /* the chunk comes after the wait: who waits for a slow peer holds no memory */
-    int r = SSL_has_pending(t->ssl) == 1 ? 0 : tcp_wait_ready(t->fd, IO_READ, s->stall_us);
+    int r = SSL_has_pending(t->ssl) == 1 ? 0 : tcp_wait_ready(t->link.fd, IO_READ, s->stall_us);
     if (r < 0)
         return r;
     struct chunk *c =
@@ -290,8 +232,8 @@ static int tls_wait(struct stream *s, struct event *event, usec_t deadline)
             return 0;
         if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
             return failure_of(t);
-        int r = io_fd_wait_or(t->fd, error == SSL_ERROR_WANT_READ ? IO_READ : IO_WRITE, event,
-                              deadline);
+        int r = io_fd_wait_or(t->link.fd, error == SSL_ERROR_WANT_READ ? IO_READ : IO_WRITE,
+                              event, deadline);
         if (r != 0)
             return r;
     }
@@ -393,7 +335,7 @@ static int prepare(struct tls_stream *t, const struct tls_context *c,
     BIO *bio = t->ssl != NULL ? BIO_new(c->method) : NULL;
     if (bio == NULL)
         return -ENOMEM;
-    BIO_set_data(bio, t);
+    BIO_set_data(bio, &t->link);
     BIO_set_init(bio, 1);
     SSL_set_bio(t->ssl, bio, bio);
     SSL_set_connect_state(t->ssl);
@@ -422,9 +364,9 @@ int tls_connect(const struct tls_context *c, struct stream *lower, const struct 
     }
     t->stream = (struct stream){.ops = &tls_ops, .stall_us = lower->stall_us};
     t->lower = lower;
-    t->fd = stream_fd(lower);
+    t->link.fd = stream_fd(lower);
     t->deadline = deadline;
-    assert(t->fd != NULL);
+    assert(t->link.fd != NULL);
     int r = prepare(t, c, resume);
     if (r == 0)
         r = shake_hands(t);
@@ -446,5 +388,5 @@ bool tls_is_resumed(const struct stream *s)
 struct io_fd *tls_socket(const struct stream *s)
 {
     assert(s->ops == &tls_ops);
-    return tls_of_const(s)->fd;
+    return tls_of_const(s)->link.fd;
 }
