@@ -17,63 +17,71 @@ static const struct goal {
     const char *row;
     enum goal_kind kind;
     double target;
+    const char *what;     /* at most 32 columns */
     const char *peer;     /* NULL: every one */
     const char *other;    /* GOAL_CPU_OTHER: the row */
     unsigned clients_min; /* a smaller crowd is another thing */
-    const char *what;     /* at most 32 columns */
 } goals[] = {
-
-#define STREAM(row)                                                                            \
-    {row, GOAL_PEERS, 0.95, NULL, NULL, 0, "at least 0.95 of every peer"},                     \
-        {row, GOAL_FLOOR, 0.90, NULL, NULL, 0, "at least 0.90 of the floor"},                  \
-    {                                                                                          \
-        row, GOAL_CPU_PEERS, 1, NULL, NULL, 0, "less CPU than every peer"                      \
-    }
-    STREAM("stor"),
-    STREAM("retr"),
-    STREAM("stor_idle"),
-    STREAM("retr_idle"),
-    {"login_first", GOAL_FLOOR, 1 / 1.2, NULL, NULL, 0, "at most 1.2 times the hash"},
-    {"login", GOAL_FLOOR, 1 / 1.25, NULL, NULL, 0, "at most 1.25 times the floor"},
-    {"login", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"login", GOAL_CPU_PEERS, 1 / 0.6, "pyftpdlib", NULL, 0, "at most 0.6 of pyftpdlib's CPU"},
-    {"login_window", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"login_hashed", GOAL_PEERS, 1, "vsftpd", NULL, 0, "as many as vsftpd"},
-    {"login_hashed", GOAL_PEERS, 1, "proftpd", NULL, 0, "as many as proftpd"},
-    {"login_hashed", GOAL_CPU_BEYOND, 5, "vsftpd", NULL, 0, "5 times less CPU beyond the hash"},
-    {"login_hashed", GOAL_CPU_BEYOND, 5, "proftpd", NULL, 0,
-     "5 times less CPU beyond the hash"},
-    {"login_hashed", GOAL_NOOP_P99, 5 * MS, NULL, NULL, 0, "NOOP p99 at most 5 ms"},
-    {"retr_many", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"retr_many", GOAL_FLOOR, 0.90, NULL, NULL, 0, "at least 0.90 of the floor"},
-    {"retr_many", GOAL_NOOP_P99, 50 * MS, NULL, NULL, 300, "NOOP p99 at most 50 ms"},
-    {"stor_many", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"stor_many", GOAL_FLOOR, 0.90, NULL, NULL, 0, "at least 0.90 of the floor"},
-    {"stor_many", GOAL_NOOP_P99, 50 * MS, NULL, NULL, 300, "NOOP p99 at most 50 ms"},
-    {"memory", GOAL_MEMORY, 4 * MIB, NULL, NULL, 300, "at most 4M of memory"},
-    {"memory", GOAL_MEMORY_PEERS, 4, "pyftpdlib", NULL, 300, "a quarter of pyftpdlib's memory"},
-    {"memory", GOAL_SLOPE, 1.5 * KIB, NULL, NULL, 300, "at most 1.5K a session"},
-    {"memory_10k", GOAL_MEMORY, 20 * MIB, NULL, NULL, 10000, "at most 20M of memory"},
-    {"memory_10k", GOAL_SLOPE, 1.5 * KIB, NULL, NULL, 10000, "at most 1.5K a session"},
-    {"idle_100k", GOAL_MEMORY, 200 * MIB, NULL, NULL, 100000, "at most 200M of memory"},
-    {"idle_100k", GOAL_VALUE, 1.5, NULL, NULL, 100000, "a login: at most 1.5 times alone"},
-    {"retr_10k", GOAL_CPU_OTHER, 1 / 1.05, NULL, "retr", 0, "CPU within 5 % of RETR alone"},
-    {"list_100k", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"list_100k", GOAL_MEMORY, MIB, NULL, NULL, 0, "at most 1M more memory"},
-    {"mlsd_100k", GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},
-    {"mlsd_100k", GOAL_MEMORY, MIB, NULL, NULL, 0, "at most 1M more memory"},
-#define SMALL(row)                                                                             \
-    {row, GOAL_PEERS, 1, NULL, NULL, 0, "faster than every peer"},                             \
-    {                                                                                          \
-        row, GOAL_FLOOR, 1 / 1.5, NULL, NULL, 0, "at most 1.5 times the floor"                 \
-    }
-    SMALL("small_up_1"),
-    SMALL("small_down_1"),
-    SMALL("small_up_10"),
-    SMALL("small_down_10"),
-    {"noop_downloads", GOAL_VALUE, 50, NULL, NULL, 300, "at most 50 ms"},
-    {"noop_hashes", GOAL_VALUE, 5, NULL, NULL, 0, "at most 5 ms"},
-    {"noop_stopped", GOAL_VALUE, 5, NULL, NULL, 0, "at most 5 ms"},
+    {"stor", GOAL_PEERS, 0.95, .what = "at least 0.95 of every peer"},
+    {"stor", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"stor", GOAL_CPU_PEERS, 1, .what = "less CPU than every peer"},
+    {"retr", GOAL_PEERS, 0.95, .what = "at least 0.95 of every peer"},
+    {"retr", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"retr", GOAL_CPU_PEERS, 1, .what = "less CPU than every peer"},
+    {"stor_idle", GOAL_PEERS, 0.95, .what = "at least 0.95 of every peer"},
+    {"stor_idle", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"stor_idle", GOAL_CPU_PEERS, 1, .what = "less CPU than every peer"},
+    {"retr_idle", GOAL_PEERS, 0.95, .what = "at least 0.95 of every peer"},
+    {"retr_idle", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"retr_idle", GOAL_CPU_PEERS, 1, .what = "less CPU than every peer"},
+    {"login_first", GOAL_FLOOR, 1 / 1.2, .what = "at most 1.2 times the hash"},
+    {"login", GOAL_FLOOR, 1 / 1.25, .what = "at most 1.25 times the floor"},
+    {"login", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"login", GOAL_CPU_PEERS, 1 / 0.6, .what = "at most 0.6 of pyftpdlib's CPU",
+     .peer = "pyftpdlib"},
+    {"login_window", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"login_hashed", GOAL_PEERS, 1, .what = "as many as vsftpd", .peer = "vsftpd"},
+    {"login_hashed", GOAL_PEERS, 1, .what = "as many as proftpd", .peer = "proftpd"},
+    {"login_hashed", GOAL_CPU_BEYOND, 5, .what = "5 times less CPU beyond the hash",
+     .peer = "vsftpd"},
+    {"login_hashed", GOAL_CPU_BEYOND, 5, .what = "5 times less CPU beyond the hash",
+     .peer = "proftpd"},
+    {"login_hashed", GOAL_NOOP_P99, 5 * MS, .what = "NOOP p99 at most 5 ms"},
+    {"retr_many", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"retr_many", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"retr_many", GOAL_NOOP_P99, 50 * MS, .what = "NOOP p99 at most 50 ms", .clients_min = 300},
+    {"stor_many", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"stor_many", GOAL_FLOOR, 0.90, .what = "at least 0.90 of the floor"},
+    {"stor_many", GOAL_NOOP_P99, 50 * MS, .what = "NOOP p99 at most 50 ms", .clients_min = 300},
+    {"memory", GOAL_MEMORY, 4 * MIB, .what = "at most 4M of memory", .clients_min = 300},
+    {"memory", GOAL_MEMORY_PEERS, 4, .what = "a quarter of pyftpdlib's memory",
+     .peer = "pyftpdlib", .clients_min = 300},
+    {"memory", GOAL_SLOPE, 1.5 * KIB, .what = "at most 1.5K a session", .clients_min = 300},
+    {"memory_10k", GOAL_MEMORY, 20 * MIB, .what = "at most 20M of memory",
+     .clients_min = 10000},
+    {"memory_10k", GOAL_SLOPE, 1.5 * KIB, .what = "at most 1.5K a session",
+     .clients_min = 10000},
+    {"idle_100k", GOAL_MEMORY, 200 * MIB, .what = "at most 200M of memory",
+     .clients_min = 100000},
+    {"idle_100k", GOAL_VALUE, 1.5, .what = "a login: at most 1.5 times alone",
+     .clients_min = 100000},
+    {"retr_10k", GOAL_CPU_OTHER, 1 / 1.05, .what = "CPU within 5 % of RETR alone",
+     .other = "retr"},
+    {"list_100k", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"list_100k", GOAL_MEMORY, MIB, .what = "at most 1M more memory"},
+    {"mlsd_100k", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"mlsd_100k", GOAL_MEMORY, MIB, .what = "at most 1M more memory"},
+    {"small_up_1", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"small_up_1", GOAL_FLOOR, 1 / 1.5, .what = "at most 1.5 times the floor"},
+    {"small_down_1", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"small_down_1", GOAL_FLOOR, 1 / 1.5, .what = "at most 1.5 times the floor"},
+    {"small_up_10", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"small_up_10", GOAL_FLOOR, 1 / 1.5, .what = "at most 1.5 times the floor"},
+    {"small_down_10", GOAL_PEERS, 1, .what = "faster than every peer"},
+    {"small_down_10", GOAL_FLOOR, 1 / 1.5, .what = "at most 1.5 times the floor"},
+    {"noop_downloads", GOAL_VALUE, 50, .what = "at most 50 ms", .clients_min = 300},
+    {"noop_hashes", GOAL_VALUE, 5, .what = "at most 5 ms"},
+    {"noop_stopped", GOAL_VALUE, 5, .what = "at most 5 ms"},
 };
 
 _Static_assert(ARRAY_LEN(goals) <= GOALS_MAX, "a result for each");
