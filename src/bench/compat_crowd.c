@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/compat_rows.h"
 #include "bench/crowd.h"
+#include "bench/size_text.h"
 
 static int fail_of_one(struct compat *t, unsigned index, int result)
 {
@@ -93,9 +94,9 @@ static int all_at_once(struct compat *t, const char *verb, int (*move)(void *, u
 
 static void label_many(struct compat *t, const char *verb)
 {
-    char size[COMPAT_SIZE_TEXT_MAX];
+    char size[SIZE_TEXT_MAX];
     snprintf(t->label, sizeof(t->label), "%u concurrent clients (%s %s file)",
-             t->options->clients, verb, compat_size_text(t->options->file_bytes, size));
+             t->options->clients, verb, size_text((double)t->options->file_bytes, size));
 }
 
 int compat_row_retr_many(struct compat *t)

@@ -31,19 +31,6 @@ bool compat_samples_pop(struct compat_samples *s, uint64_t *ret)
     return true;
 }
 
-const char *compat_size_text(uint64_t bytes, char dst[COMPAT_SIZE_TEXT_MAX])
-{
-    static const char units[] = "BKMGTPE";
-    double value = (double)bytes;
-    unsigned unit = 0;
-    while (value >= 1024 && units[unit + 1] != '\0') {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(dst, COMPAT_SIZE_TEXT_MAX, "%.1f%c", value, units[unit]);
-    return dst;
-}
-
 /* -- /proc -- */
 
 struct walk {

@@ -20,11 +20,6 @@ void compat_samples_push(struct compat_samples *, uint64_t bytes);
 /* false: there is none left. */
 bool compat_samples_pop(struct compat_samples *, uint64_t *ret);
 
-#define COMPAT_SIZE_TEXT_MAX 16
-
-/* "512.0B", "8.8M"; powers of 1024. Returns dst. */
-const char *compat_size_text(uint64_t bytes, char dst[COMPAT_SIZE_TEXT_MAX]);
-
 struct compat_memory {
     uint64_t resident_bytes; /* of the process alone, shared pages included */
     uint64_t own_bytes;      /* resident less shared, with the children's */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench/load.h"
+#include "bench/size_text.h"
 
 #define WINDOW_US  USEC_PER_S
 #define MB         (1024.0 * 1024.0)
@@ -18,13 +19,13 @@ void compat_print(struct compat *t, const char *label, double value, const char 
 {
     const char *plain = t->has_colour ? "\033[m" : "", *green = t->has_colour ? "\033[32m" : "",
                *end = t->has_colour ? "\033[0m" : "";
-    char line[LINE_BYTES], memory[COMPAT_SIZE_TEXT_MAX];
+    char line[LINE_BYTES], memory[SIZE_TEXT_MAX];
     uint64_t bytes;
     bool has_memory = compat_samples_pop(&t->samples, &bytes);
     int len =
         snprintf(line, sizeof(line), "%s%-50s%s %s%8.2f%s %-8s%s%s%s", plain, label, end, green,
                  value, end, unit, has_memory ? green : "",
-                 has_memory ? compat_size_text(bytes, memory) : "", has_memory ? end : "");
+                 has_memory ? size_text((double)bytes, memory) : "", has_memory ? end : "");
     while (len > 0 && line[len - 1] == ' ')
         len--;
     fprintf(t->out, "%.*s\n", len, line);

@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bench/choice.h"
-#include "bench/report.h"
 #include "bench/rows.h"
 #include "bench/servers.h"
+#include "bench/size_text.h"
 #include "bench/turns.h"
 
 #define ROW_US            (100 * USEC_PER_S) /* then slow servers get no further samples */
@@ -230,17 +230,17 @@ static void write_label(const struct run *run, char dst[BENCH_LABEL_MAX])
     const struct bench_options *o = run->bench->options;
     size_t len = 0;
     for (const char *at = run->kind->label;
-         *at != '\0' && len + BENCH_SIZE_TEXT_MAX < BENCH_LABEL_MAX; at++) {
-        char size[BENCH_SIZE_TEXT_MAX];
+         *at != '\0' && len + SIZE_TEXT_MAX < BENCH_LABEL_MAX; at++) {
+        char size[SIZE_TEXT_MAX];
         char *end = dst + len;
         if (*at == '#')
-            snprintf(end, BENCH_SIZE_TEXT_MAX, "%u", row_crowd_size(run));
+            snprintf(end, SIZE_TEXT_MAX, "%u", row_crowd_size(run));
         else if (*at == '&')
-            snprintf(end, BENCH_SIZE_TEXT_MAX, "%u", o->window);
+            snprintf(end, SIZE_TEXT_MAX, "%u", o->window);
         else if (*at == '@')
-            snprintf(end, BENCH_SIZE_TEXT_MAX, "%s", report_size((double)o->file_bytes, size));
+            snprintf(end, SIZE_TEXT_MAX, "%s", size_text((double)o->file_bytes, size));
         else
-            snprintf(end, BENCH_SIZE_TEXT_MAX, "%c", *at);
+            snprintf(end, SIZE_TEXT_MAX, "%c", *at);
         len += strlen(end);
     }
 }

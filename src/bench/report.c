@@ -19,18 +19,6 @@ double report_cpu(const struct bench_cell *cell, usec_t cpu_us)
 
 /* -- texts -- */
 
-const char *report_size(double bytes, char dst[BENCH_SIZE_TEXT_MAX])
-{
-    static const char letters[] = "BKMGTPE";
-    size_t i = 0;
-    while (fabs(bytes) >= 1024 && letters[i + 1] != '\0') {
-        bytes /= 1024;
-        i++;
-    }
-    snprintf(dst, BENCH_SIZE_TEXT_MAX, "%.1f%c", bytes, letters[i]);
-    return dst;
-}
-
 const char *report_number(double value, char dst[REPORT_NUMBER_MAX])
 {
     double size = fabs(value);
@@ -100,10 +88,10 @@ void report_baseline_print(const struct report *r, const struct bench_row *row,
 
 void report_slope_print(FILE *out, const struct bench_cell *cell)
 {
-    char size[BENCH_SIZE_TEXT_MAX];
+    char size[SIZE_TEXT_MAX];
     if (cell->has_slope)
         fprintf(out, "    memory of a session: %s (between %u and %u sessions)\n",
-                report_size(cell->slope_bytes, size), cell->slope_from, cell->slope_to);
+                size_text(cell->slope_bytes, size), cell->slope_from, cell->slope_to);
 }
 
 /* -- before the rows -- */
@@ -137,9 +125,9 @@ static void print_server(FILE *out, const struct bench_server *server)
 static void print_head_of_many(const struct report *r, const struct bench_results *results)
 {
     const struct bench_options *o = r->options;
-    char size[BENCH_SIZE_TEXT_MAX];
+    char size[SIZE_TEXT_MAX];
     fprintf(r->out, "ferry %s bench ftp: files of %s, %u clients, %u pairs%s\n", FERRY_VERSION,
-            report_size((double)o->file_bytes, size), o->clients, o->pairs,
+            size_text((double)o->file_bytes, size), o->clients, o->pairs,
             o->quick ? " (quick: less exact)" : "");
     print_host(r->out);
     for (unsigned i = 0; i < results->server_count; i++)
@@ -151,13 +139,13 @@ static void print_head_of_one(const struct report *r, const struct bench_results
 {
     const struct bench_options *o = r->options;
     const struct bench_server *server = &results->servers[0];
-    char size[BENCH_SIZE_TEXT_MAX];
+    char size[SIZE_TEXT_MAX];
     fprintf(r->out, "ferry %s bench ftp: %s port %u%s, files of %s%s\n", FERRY_VERSION,
             o->server.host, o->server.port, o->tls ? " with TLS" : "",
-            report_size((double)o->file_bytes, size), o->quick ? " (quick: less exact)" : "");
+            size_text((double)o->file_bytes, size), o->quick ? " (quick: less exact)" : "");
     if (results->server_count > 0 && server->has_memory_start)
         fprintf(r->out, "(starting with %s of memory being used)\n",
-                report_size((double)server->memory_start_bytes, size));
+                size_text((double)server->memory_start_bytes, size));
 }
 
 void report_head_print(const struct report *r, const struct bench_results *results)

@@ -7,11 +7,6 @@
 #include "bench/options.h"
 #include "bench/row.h"
 
-#define BENCH_SIZE_TEXT_MAX 24
-
-/* One decimal and a letter: "8.8M", "512.0B". Returns dst. */
-const char *report_size(double bytes, char dst[BENCH_SIZE_TEXT_MAX]);
-
 /* At most 80 columns each, but for the text of an error. `width` of a terminal does not matter;
  * has_colour marks verdicts. */
 struct report {

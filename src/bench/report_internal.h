@@ -1,6 +1,7 @@
 /* What the parts of the report share. */
 #pragma once
 #include "bench/report.h"
+#include "bench/size_text.h"
 
 #define REPORT_COLUMNS    80
 #define REPORT_NUMBER_MAX 24

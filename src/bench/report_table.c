@@ -36,11 +36,11 @@ static int decimals(double value)
 
 static void print_columns(FILE *out, const struct bench_cell *cell)
 {
-    char memory[BENCH_SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX + 8] = "-";
+    char memory[SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX + 8] = "-";
     char p50[REPORT_NUMBER_MAX], p99[REPORT_NUMBER_MAX], noop[2 * REPORT_NUMBER_MAX + 1] = "-";
     double cpu_value = report_cpu(cell, cell->server_cpu_us);
     if (cell->has_memory)
-        report_size((double)cell->memory_bytes, memory);
+        size_text((double)cell->memory_bytes, memory);
     if (cell->has_server_cpu && cell->bytes > 0)
         snprintf(cpu, sizeof(cpu), "%.3f", cpu_value);
     else if (cell->has_server_cpu)
@@ -177,7 +177,7 @@ static void print_comparisons(const struct report *r, const struct bench_results
 static const char *write_value(const struct goal_result *g, char dst[REPORT_NUMBER_MAX])
 {
     if (g->kind == GOAL_MEMORY || g->kind == GOAL_SLOPE)
-        return report_size(g->value, dst);
+        return size_text(g->value, dst);
     return report_number(g->kind == GOAL_NOOP_P99 ? g->value / 1000 : g->value, dst);
 }
 

@@ -42,7 +42,7 @@ void report_line_print(const struct report *r, const struct bench_row *row)
 {
     const struct bench_cell *cell = &row->cells[0];
     const char *unit = bench_unit_name(row->unit);
-    char memory[BENCH_SIZE_TEXT_MAX];
+    char memory[SIZE_TEXT_MAX];
     if (row->count == 0)
         return;
     if (bench_cell_has_failed(cell)) {
@@ -51,7 +51,7 @@ void report_line_print(const struct report *r, const struct bench_row *row)
     }
     if (cell->has_memory)
         fprintf(r->out, "%-50s %8.2f %-8s%s\n", row->label, cell->value, unit,
-                report_size((double)cell->memory_bytes, memory));
+                size_text((double)cell->memory_bytes, memory));
     else
         fprintf(r->out, "%-50s %8.2f %s\n", row->label, cell->value, unit);
     print_samples(r->out, cell);

@@ -77,34 +77,6 @@ static void the_last_sample_comes_off_first(void **state)
     assert_false(compat_samples_pop(&s, &bytes));
 }
 
-static void sizes_have_one_decimal_and_a_letter(void **state)
-{
-    (void)state;
-
-    static const struct {
-        uint64_t bytes;
-        const char *text;
-    } rows[] = {
-        {0, "0.0B"},
-        {512, "512.0B"},
-        {1023, "1023.0B"},
-        {1024, "1.0K"},
-        {10000, "9.8K"},
-        {1048575, "1024.0K"},
-        {1048576, "1.0M"},
-        {9227469, "8.8M"},
-        {10 * 1048576, "10.0M"},
-        {UINT64_C(3) << 30, "3.0G"},
-        {UINT64_C(5) << 40, "5.0T"},
-        {UINT64_C(7) << 50, "7.0P"},
-        {UINT64_MAX, "16.0E"},
-    };
-
-    char text[COMPAT_SIZE_TEXT_MAX];
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_string_equal(compat_size_text(rows[i].bytes, text), rows[i].text);
-}
-
 /* -- /proc -- */
 
 static void shared_pages_are_taken_off_and_children_added(void **state)
@@ -163,7 +135,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_sample_comes_off_first),
-        cmocka_unit_test(sizes_have_one_decimal_and_a_letter),
         cmocka_unit_test_setup_teardown(shared_pages_are_taken_off_and_children_added, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_child_that_is_gone_is_left_out, setup, teardown),

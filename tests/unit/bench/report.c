@@ -140,17 +140,6 @@ static void assert_fits_80_columns(char *text)
     free(text);
 }
 
-static void sizes_have_one_decimal_and_a_letter(void **state)
-{
-    (void)state;
-    char dst[BENCH_SIZE_TEXT_MAX];
-    assert_string_equal(report_size(512, dst), "512.0B");
-    assert_string_equal(report_size(9227469, dst), "8.8M");
-    assert_string_equal(report_size(10485760, dst), "10.0M");
-    assert_string_equal(report_size(-2048, dst), "-2.0K");
-    assert_string_equal(report_size(1e30, dst), "867361737988.4E");
-}
-
 /* -- one server -- */
 
 static void alone_the_first_line_is_ftpbench_s(void **state)
@@ -478,7 +467,6 @@ static void json_survives_a_server_s_bytes_and_numbers_that_are_none(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_have_one_decimal_and_a_letter),
         cmocka_unit_test_setup(alone_the_first_line_is_ftpbench_s, setup_alone),
         cmocka_unit_test_setup(alone_what_else_is_known_follows, setup_alone),
         cmocka_unit_test_setup(alone_a_client_that_is_the_limit_is_named, setup_alone),
