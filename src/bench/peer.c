@@ -261,7 +261,7 @@ int peer_start(struct peer *p, const struct stage *stage, const struct recipe *r
 {
     *p = (struct peer){.recipe = recipe, .variant = variant, .lifeline = -1};
     struct peer_place place;
-    peer_find(recipe, &place);
+    peer_place_find(recipe, &place);
     if (!recipe_has(recipe, variant))
         return fail(p, "it cannot be run so", -EINVAL);
     if (!place.is_installed) {
@@ -306,7 +306,7 @@ size_t peer_settings_text(const struct peer *p, const struct stage *stage, char 
                           size_t cap)
 {
     struct peer_place place;
-    peer_find(p->recipe, &place);
+    peer_place_find(p->recipe, &place);
     char work[PATH_BYTES];
     const struct recipe_words words = {
         .stage = stage,

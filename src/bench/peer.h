@@ -9,13 +9,13 @@
 #pragma once
 #include <stddef.h>
 
+#include "bench/peer_place.h"
 #include "bench/recipe.h"
 #include "bench/stage.h"
 #include "io/addr.h"
 
-#define PEER_VERSION_MAX 64
-#define PEER_ERROR_MAX   256
-#define PEER_READY_US    (20 * USEC_PER_S)
+#define PEER_ERROR_MAX 256
+#define PEER_READY_US  (20 * USEC_PER_S)
 
 struct peer {
     const struct recipe *recipe;
@@ -36,17 +36,3 @@ void peer_stop(struct peer *);
 
 /* Its settings as it got them, for the record. Returns the length, at most cap - 1. */
 size_t peer_settings_text(const struct peer *, const struct stage *, char *dst, size_t cap);
-
-/* Packages that `ferry bench peers --install` unpacked, each in a folder named after the peer.
- */
-#define PEERS_FOLDER       "/var/cache/ferry/peers"
-#define PEERS_VERSION_FILE "version"
-
-/* What `ferry bench peers` says: where it is, "" when it is not installed. */
-struct peer_place {
-    char root[STAGE_PATH_MAX]; /* "": the system's own; of ferryd, its folder */
-    char version[PEER_VERSION_MAX];
-    bool is_installed;
-};
-
-void peer_find(const struct recipe *, struct peer_place *ret);

@@ -306,7 +306,7 @@ int peer_inside_run(const struct recipe *recipe, enum recipe_variant variant, co
         return complain(recipe->name, -ENOMEM);
     in->recipe = recipe;
     buf_init(&in->args, RECIPE_TEXT_MAX);
-    peer_find(recipe, &in->place);
+    peer_place_find(recipe, &in->place);
     peer_work_path(recipe, variant, base, sizeof(in->work), in->work);
     int r = stage_read(base, &in->stage);
     if (r == 0) {

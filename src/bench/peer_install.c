@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "bench/file.h"
 #include "bench/folder.h"
-#include "bench/peer.h"
+#include "bench/peer_place.h"
 #include "bench/peer_program.h"
 #include "task/sys.h"
 

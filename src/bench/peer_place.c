@@ -1,12 +1,10 @@
-#include <errno.h>
-#include <fcntl.h>
+#include "bench/peer_place.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "bench/file.h"
-#include "bench/peer.h"
 #include "task/sys.h"
 
 #define PATH_BYTES       (STAGE_PATH_MAX + 128)
@@ -72,7 +70,7 @@ static void read_status(const char *package, struct peer_place *ret)
     buf_done(&text);
 }
 
-void peer_find(const struct recipe *recipe, struct peer_place *ret)
+void peer_place_find(const struct recipe *recipe, struct peer_place *ret)
 {
     *ret = (struct peer_place){.is_installed = false};
     if (recipe->package == NULL) {

@@ -97,7 +97,7 @@ static void keep_record(struct bench *b, struct target *t)
 {
     struct bench_server *record = t->record;
     struct peer_place place;
-    peer_find(t->recipe, &place);
+    peer_place_find(t->recipe, &place);
     text_copy(record->version, sizeof(record->version), bytes_str(t->peer.version));
     snprintf(record->where, sizeof(record->where), "%.90s",
              place.root[0] != '\0' ? place.root : "/");

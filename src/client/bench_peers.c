@@ -43,7 +43,7 @@ static int list(void)
     for (size_t i = 0; i < recipe_count; i++) {
         const struct recipe *recipe = &recipes[i];
         struct peer_place place;
-        peer_find(recipe, &place);
+        peer_place_find(recipe, &place);
         if (recipe->is_floor)
             continue;
         const char *where = place.root[0] != '\0' ? place.root : "/";
@@ -61,7 +61,7 @@ static int install(void)
     for (size_t i = 0; i < recipe_count; i++) {
         const struct recipe *recipe = &recipes[i];
         struct peer_place place;
-        peer_find(recipe, &place);
+        peer_place_find(recipe, &place);
         if (recipe->package == NULL || place.is_installed)
             continue;
         printf("%s\n", recipe->name);
