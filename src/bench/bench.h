@@ -1,4 +1,4 @@
-/* A run of the benchmark: its servers, and the row that is under way on each. */
+/* The benchmark under way: its servers, and the row that each of them is at. */
 #pragma once
 #include "bench/load.h"
 #include "bench/meter.h"
@@ -69,19 +69,19 @@ struct sample {
 int run_fail(struct run *, const char *what, const struct ftp_client *, int result);
 
 enum row_traits {
-    ROW_PROBED = 1,      /* a NOOP beside it */
-    ROW_WATCHED = 2,     /* the peak of memory during it */
-    ROW_STAGED = 4,      /* only with servers of our own: it makes files, or takes long */
-    ROW_THOUSANDS = 8,   /* sessions: only of servers that need no process for each, and one
-                            server after the other, since our descriptors are bounded */
-    ROW_NO_FLOOR = 16,   /* the floor cannot do it */
-    ROW_NEEDS_MLSD = 32, /* servers without it take no part */
-    ROW_P99 = 64,        /* its value is that of the NOOPs */
-    ROW_ONCE = 128,      /* one sample */
-    ROW_NEEDS_PID = 256, /* it is about memory */
-    ROW_GROWTH = 512,    /* memory is what it has more than before the sample */
-    ROW_HASHERS = 1024,  /* servers that compare a password's plain text take no part */
-    ROW_LOGIN = 2048,    /* it depends on how the server checks a password, which is noted */
+    ROW_PROBED = 1 << 0,     /* a NOOP beside it */
+    ROW_WATCHED = 1 << 1,    /* the peak of memory during it */
+    ROW_STAGED = 1 << 2,     /* only with servers of our own: it makes files, or takes long */
+    ROW_THOUSANDS = 1 << 3,  /* of sessions: only for servers that need no process for each,
+                                one after the other, since our descriptors are bounded */
+    ROW_NO_FLOOR = 1 << 4,   /* the floor cannot do it */
+    ROW_NEEDS_MLSD = 1 << 5, /* servers without it take no part */
+    ROW_P99 = 1 << 6,        /* its value is that of the NOOPs */
+    ROW_ONCE = 1 << 7,       /* one sample */
+    ROW_NEEDS_PID = 1 << 8,  /* it is about memory */
+    ROW_GROWTH = 1 << 9,     /* memory is what it has more than before the sample */
+    ROW_HASHERS = 1 << 10,   /* servers that compare a password's plain text take no part */
+    ROW_LOGIN = 1 << 11,     /* how the server checks a password matters, and is noted */
 };
 
 /* All but sample() may be NULL; they are tasks, and return 0 or a failure that the cell

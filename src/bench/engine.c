@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "bench/choice.h"
 #include "bench/rows.h"

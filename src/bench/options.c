@@ -6,14 +6,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define DEFAULT_CLIENTS       200 /* of ftpbench */
-#define DEFAULT_CLIENTS_STUDY 300 /* of the study, where servers stand side by side */
-#define DEFAULT_CLIENTS_QUICK 50
-#define DEFAULT_PAIRS         21
-#define DEFAULT_PAIRS_QUICK   3
-#define DEFAULT_WINDOW        40 /* below every server's backlog */
-#define DEFAULT_TIMEOUT_S     60
-#define DEFAULT_FTP_PORT      21
+#define DEFAULT_CLIENTS        200 /* of ftpbench */
+#define DEFAULT_CLIENTS_STAGED 300 /* servers side by side: what the goals ask for */
+#define DEFAULT_CLIENTS_QUICK  50
+#define DEFAULT_PAIRS          21
+#define DEFAULT_PAIRS_QUICK    3
+#define DEFAULT_WINDOW         40 /* below every server's backlog */
+#define DEFAULT_TIMEOUT_S      60
+#define DEFAULT_FTP_PORT       21
 
 enum option_key {
     KEY_HOST = 'H',
@@ -277,7 +277,7 @@ static int check_server(FILE *err, struct bench_url *server)
 
 static void fill_in(struct bench_options *o)
 {
-    unsigned clients = o->has_server ? DEFAULT_CLIENTS : DEFAULT_CLIENTS_STUDY;
+    unsigned clients = o->has_server ? DEFAULT_CLIENTS : DEFAULT_CLIENTS_STAGED;
     if (!o->has_kind)
         o->kind = o->has_server ? BENCH_TRANSFER : BENCH_ALL;
     if (o->clients == 0)

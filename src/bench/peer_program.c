@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "task/sys.h"
 
 #define READ_AT_ONCE 4096

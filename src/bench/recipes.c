@@ -121,7 +121,7 @@ static const char pyftpdlib_script[] =
     "FTPServer.max_cons = 0\n"
     "FTPServer(('127.0.0.1', @PORT@), FTPHandler, backlog=1000).serve_forever()\n";
 
-/* The study's, with a home for its users. */
+/* The folder is everybody's home, in place of /home/NAME. */
 static const char twisted_script[] =
     "from twisted.cred.checkers import InMemoryUsernamePasswordDatabaseDontUse\n"
     "from twisted.cred.portal import Portal\n"

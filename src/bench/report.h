@@ -20,7 +20,7 @@ void report_head_print(const struct report *, const struct bench_results *);
 /* A row with one server: the line of ftpbench, and beneath it, indented, what else is known. A
  * row with several: the label, and a line for each server. */
 void report_row_print(const struct report *, const struct bench_row *);
-/* At the end: the study's table (ferryd, the best peer, ratio, interval, verdict), then goals.
+/* At the end: each row in short (ferryd, the best peer, ratio, interval, verdict), then goals.
  */
 void report_summary_print(const struct report *, const struct bench_results *);
 

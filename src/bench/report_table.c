@@ -1,4 +1,4 @@
-/* Several servers: a block of lines for each row, and at the end the study's table. The columns
+/* Several servers: a block of lines for each row, and at the end each row in short. The columns
  * are as wide as what they hold at most, and 80 together. */
 #include <math.h>
 #include <string.h>
@@ -102,7 +102,7 @@ void report_table_print(const struct report *r, const struct bench_row *row)
         print_cell(r, row, &row->cells[i]);
 }
 
-/* -- the study's table -- */
+/* -- in short: ferryd and the best peer -- */
 
 /* NULL: no peer was measured, or ferryd failed. */
 static const struct bench_cell *best_peer(const struct bench_row *row)

@@ -11,7 +11,7 @@
 #define OURS      (ROW_STAGED | ROW_PROBED)
 
 const struct row_kind row_kinds[] = {
-    /* the study's */
+    /* ftpbench's */
     {.name = "stor",
      .label = "STOR (client -> server)",
      .unit = BENCH_MB_PER_S,
