@@ -198,7 +198,7 @@ static int finish(struct run *run)
         r = run->kind->conclude(run);
     if (run->latencies.count > 0)
         cell->noop = latencies_of(&run->latencies, 0);
-    if (run->target->recipe != NULL && has(run, ROW_LOGIN)) {
+    if (run->target->recipe != NULL && has(run, ROW_LOGIN) && cell->note[0] == '\0') {
         const char *note = run->target->recipe->login_note[run->kind->variant];
         if (note != NULL)
             text_copy(cell->note, sizeof(cell->note), bytes_str(note));

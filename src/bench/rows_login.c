@@ -103,27 +103,34 @@ int row_before_login_first(struct run *run)
     return settle(run);
 }
 
+static int hash_alone(struct run *run, unsigned account)
+{
+    struct hashing hashing = {.stage = run->bench->stage, .account = account};
+    int r = aside_run(run->bench->pool, hash_once, &hashing);
+    return r < 0 ? run_fail(run, "hash", NULL, r) : 0;
+}
+
+static int login_alone(struct run *run, unsigned account)
+{
+    char user[STAGE_NAME_MAX];
+    struct ftp_client *c = &run->load->lone;
+    int r = load_login(run->load, c, stage_account(account, user));
+    return r < 0 ? run_fail(run, "login", c, r) : 0;
+}
+
 /* Of an account that has not logged in yet: each sample takes the next one. The floor is the
  * hash itself, computed here. */
 int row_login_first(struct run *run, struct sample *ret)
 {
     unsigned account = run->cell->sample_count + 1;
-    char user[STAGE_NAME_MAX];
-    (void)stage_account(account, user);
-    int r;
     usec_t began = clock_now();
-    if (run->cell->is_floor) {
-        struct hashing hashing = {.stage = run->bench->stage, .account = account};
-        r = aside_run(run->bench->pool, hash_once, &hashing);
-        if (r < 0)
-            return run_fail(run, "hash", NULL, r);
-    } else {
-        r = load_login(run->load, &run->load->lone, user);
-        if (r < 0)
-            return run_fail(run, "login", &run->load->lone, r);
-    }
+    int r = run->cell->is_floor ? hash_alone(run, account) : login_alone(run, account);
+    if (r < 0)
+        return r;
     *ret = (struct sample){.value = row_seconds_since(began) * 1000, .operations = 1};
     ftp_client_close(&run->load->lone);
+    if (run->cell->is_floor)
+        snprintf(run->cell->note, sizeof(run->cell->note), "the hash itself, without a server");
     return 0;
 }
 
