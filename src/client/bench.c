@@ -168,6 +168,19 @@ static int run(const struct bench_options *o, const struct baseline *baseline, F
     return run_rows(o, o->has_server ? &server : NULL, baseline, json);
 }
 
+static int open_json(const char *path, FILE **ret)
+{
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, .mode = 0666};
+    int fd = sys_openat2(AT_FDCWD, path, &how);
+    if (fd < 0)
+        return fd;
+    *ret = fdopen(fd, "w");
+    if (*ret != NULL)
+        return 0;
+    sys_close(fd);
+    return -ENOMEM;
+}
+
 /* Files are opened first: nobody waits minutes to hear that they cannot be. */
 static int run_with_json(const struct bench_options *o, const struct baseline *baseline)
 {
@@ -175,9 +188,13 @@ static int run_with_json(const struct bench_options *o, const struct baseline *b
         return run(o, baseline, NULL);
     if (strcmp(o->json, "-") == 0)
         return run(o, baseline, stdout);
-    FILE *json = fopen(o->json, "we");
-    if (json == NULL)
-        return complain(o->json, "cannot be written");
+    FILE *json;
+    int r = open_json(o->json, &json);
+    if (r < 0) {
+        char why[96];
+        snprintf(why, sizeof(why), "cannot be written: %s", err_text(r));
+        return complain(o->json, why);
+    }
     int code = run(o, baseline, json);
     if (fclose(json) != 0)
         code = complain(o->json, "cannot be written");
