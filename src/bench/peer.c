@@ -109,9 +109,6 @@ static int spawn(struct peer *p, const struct stage *stage, const char *log, int
 
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
     int r = posix_spawn_file_actions_init(&files);
     if (r != 0)
         return -r;
@@ -120,12 +117,7 @@ static int spawn(struct peer *p, const struct stage *stage, const char *log, int
         posix_spawn_file_actions_destroy(&files);
         return -r;
     }
-    (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setsigdefault(&attributes, &all);
-    /* A group of its own: Ctrl-C is for us, who then stop it. */
-    (void)posix_spawnattr_setpgroup(&attributes, 0);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                    POSIX_SPAWN_SETPGROUP);
+    peer_program_set_apart(&attributes);
     r = posix_spawn_file_actions_adddup2(&files, stdin_fd, STDIN_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,

@@ -20,8 +20,7 @@ static char *const environment[] = {
     NULL,
 };
 
-static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes,
-                  const char *folder, int output)
+void peer_program_set_apart(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     (void)sigemptyset(&none);
@@ -31,6 +30,10 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
     (void)posix_spawnattr_setpgroup(attributes, 0);
     (void)posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                                    POSIX_SPAWN_SETPGROUP);
+}
+
+static int set_files(posix_spawn_file_actions_t *files, const char *folder, int output)
+{
     int r = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(files, output, STDOUT_FILENO);
@@ -50,7 +53,8 @@ static int spawn(const char *const argv[], const char *folder, int output, pid_t
         return -r;
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
-        r = set_up(&files, &attributes, folder, output);
+        peer_program_set_apart(&attributes);
+        r = set_files(&files, folder, output);
         if (r == 0) /* it copies the words and changes none */
             r = posix_spawn(ret, argv[0], &files, &attributes, (char *const *)(uintptr_t)argv,
                             environment);

@@ -1,6 +1,8 @@
 /* Runs a program of the system to its end: no shell, what it says in memory, a deadline.
  * Blocking. */
 #pragma once
+#include <spawn.h>
+
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -13,3 +15,7 @@ MUST_CHECK int peer_program_run(const char *const argv[], const char *folder, us
 
 /* The line of it that says why it failed, most often: the last one that is not blank. */
 struct bytes peer_program_last_words(struct bytes output);
+
+/* How all that is started here starts: no signal blocked or ignored, and in a process group of
+ * its own, so that Ctrl-C is for us, who then stop it. */
+void peer_program_set_apart(posix_spawnattr_t *);
