@@ -78,7 +78,7 @@ static int all_at_once(struct compat *t, const char *verb, int (*move)(void *, u
             return fail_of_one(t, i, r);
     }
     int r = compat_sample(t);
-    struct crowd crowd = {.act = move, .arg = t, .end = count, .width = count};
+    struct crowd crowd = {.act = move, .arg = t, .count = count, .width = count};
     if (r == 0)
         r = crowd_run(&crowd);
     if (r < 0)

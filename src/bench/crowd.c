@@ -5,12 +5,10 @@
 static void member_main(void *arg)
 {
     struct crowd *c = arg;
-    while (c->result == 0 && c->next < c->end) {
+    while (c->result == 0 && c->next < c->count) {
         unsigned index = c->next++;
         int r = c->act(c->arg, index);
-        if (r == 0) {
-            c->done++;
-        } else if (c->result == 0) {
+        if (r < 0 && c->result == 0) {
             c->result = r;
             c->failed = index;
             scope_cancel(&c->scope);
@@ -21,11 +19,10 @@ static void member_main(void *arg)
 int crowd_run(struct crowd *c)
 {
     scope_init(&c->scope);
-    c->next = c->failed = c->first;
-    c->done = 0;
+    c->next = c->failed = 0;
     c->result = 0;
     int r = 0;
-    for (unsigned i = 0; i < c->width && i < c->end - c->first && r == 0; i++)
+    for (unsigned i = 0; i < c->width && i < c->count && r == 0; i++)
         r = scope_start(&c->scope, "client", TASK_NORMAL, member_main, c, NULL);
     if (r == 0)
         r = scope_wait(&c->scope, USEC_NEVER);

@@ -8,11 +8,9 @@
 struct crowd {
     int (*act)(void *arg, unsigned index); /* runs as a task; may park */
     void *arg;
-    unsigned first, end; /* indices, end excluded */
-    unsigned width;      /* how many act at once */
+    unsigned count; /* of indices, from 0 on */
+    unsigned width; /* how many act at once */
 
-    /* what became of it */
-    unsigned done;
     unsigned failed; /* the index of the first failure; meaningful after one */
 
     /* its own */

@@ -12,7 +12,7 @@ unsigned row_crowd_size(const struct run *run)
 int row_crowd_each(struct run *run, const char *what, int (*act)(void *, unsigned),
                    unsigned count, unsigned width)
 {
-    struct crowd crowd = {.act = act, .arg = run, .end = count, .width = width};
+    struct crowd crowd = {.act = act, .arg = run, .count = count, .width = width};
     int r = crowd_run(&crowd);
     if (r == 0)
         return 0;
