@@ -18,6 +18,9 @@ enum bench_kind {
 #define BENCH_WINDOW_MAX  1000
 #define BENCH_PAIRS_MAX   41
 
+/* No file of ours is longer than file_bytes, but a foreign server need not end a listing. */
+#define BENCH_LISTING_MAX (UINT64_C(64) * 1024 * 1024)
+
 struct bench_options {
     struct bench_url server; /* host, port, user and password, wherever they came from */
     bool has_server;         /* one that runs already; else ferryd and the peers are started */

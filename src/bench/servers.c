@@ -36,6 +36,7 @@ int servers_use(struct bench *b, const struct addr *addr)
 {
     const struct bench_url *server = &b->options->server;
     struct target *t = add(b, server->host);
+    t->load_settings.client.download_bytes = b->options->file_bytes + BENCH_LISTING_MAX;
     snprintf(t->record->where, sizeof(t->record->where), "%.80s port %u", server->host,
              server->port);
     t->pid = b->options->pid;

@@ -31,7 +31,8 @@
  *     -ETIMEDOUT       no connection, or no reply, in time
  *     -FERRY_ECLOSED   the server went away, or said 421 (c->code)
  *     -FERRY_EPROTO    what came is no FTP, or not what may follow; no TLS that we take
- *     -FERRY_ELIMIT    a reply over FTP_REPLY_MAX, FTP_LINE_MAX or FTP_ANSWER_LINES_MAX
+ *     -FERRY_ELIMIT    a reply over FTP_REPLY_MAX, FTP_LINE_MAX or FTP_ANSWER_LINES_MAX, or
+ *                      a download that does not end within its bound
  *     -ECANCELED       the task was cancelled
  *     and -errno of the system (-ECONNREFUSED, -EADDRNOTAVAIL, -ENOMEM, ...).
  */
@@ -51,6 +52,7 @@ struct ftp_client_settings {
     usec_t connect_us;             /* to make a connection, of control and of data */
     usec_t answer_us;              /* from a command to the end of its reply */
     usec_t stall_us;               /* a transfer's longest time without a byte */
+    uint64_t download_bytes;       /* a download of so many, or more, breaks off */
     const struct tls_context *tls; /* NULL: in clear. See io/tls.h: nothing is verified */
 };
 

@@ -187,11 +187,19 @@ static int give_to_sink(struct ftp_client *c, const struct ftp_sink *sink,
     return 0;
 }
 
+static uint64_t download_max(const struct ftp_client *c)
+{
+    uint64_t max = c->settings->download_bytes;
+    return max != 0 ? max : UINT64_MAX;
+}
+
 /* Here and in send_block(): where the server is fast there may be no wait to be cancelled in.
  */
 static int take_all(struct ftp_client *c, const struct ftp_sink *sink)
 {
-    while (!task_is_cancelled()) {
+    while (c->moved_bytes < download_max(c)) {
+        if (task_is_cancelled())
+            return -ECANCELED;
         struct slices slices;
         int r = stream_take(c->data, TAKE_BYTES, &slices);
         if (r < 0 || slices.len == 0)
@@ -201,7 +209,13 @@ static int take_all(struct ftp_client *c, const struct ftp_sink *sink)
         if (r < 0)
             return ftp_client_fail(c, r);
     }
-    return -ECANCELED;
+    return -FERRY_ELIMIT;
+}
+
+static int discard_all(struct ftp_client *c)
+{
+    return tcp_discard(stream_fd(c->data), download_max(c), c->settings->stall_us,
+                       &c->moved_bytes);
 }
 
 int ftp_client_receive(struct ftp_client *c, const char *verb, struct bytes path,
@@ -212,8 +226,7 @@ int ftp_client_receive(struct ftp_client *c, const char *verb, struct bytes path
     if (r < 0)
         return r;
     bool is_in_kernel = sink == NULL && stream_fd(data) != NULL;
-    r = is_in_kernel ? tcp_discard(stream_fd(data), c->settings->stall_us, &c->moved_bytes)
-                     : take_all(c, sink);
+    r = is_in_kernel ? discard_all(c) : take_all(c, sink);
     return finish(c, r, ret_bytes);
 }
 

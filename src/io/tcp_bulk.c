@@ -27,7 +27,8 @@ struct mover {
     struct io_fd *socket;
     step_fn *step;
     enum io_dir dir;
-    int at_end; /* what it is when the source ends before part.len */
+    int at_end;  /* what it is when the source ends before part.len */
+    int at_full; /* and when it does not */
     struct file_part part;
 };
 
@@ -57,13 +58,16 @@ static int move(const struct mover *m, usec_t stall_us, uint64_t *moved)
         *moved += (uint64_t)n;
         in_turn += (size_t)n;
     }
-    return 0;
+    return m->at_full;
 }
 
-int tcp_discard(struct io_fd *f, usec_t stall_us, uint64_t *moved)
+int tcp_discard(struct io_fd *f, uint64_t max, usec_t stall_us, uint64_t *moved)
 {
-    const struct mover m = {
-        .socket = f, .step = discard_step, .dir = IO_READ, .part = {.len = UINT64_MAX}};
+    const struct mover m = {.socket = f,
+                            .step = discard_step,
+                            .dir = IO_READ,
+                            .at_full = -FERRY_ELIMIT,
+                            .part = {.len = max}};
     return move(&m, stall_us, moved);
 }
 

@@ -6,8 +6,10 @@
 #pragma once
 #include "io/tcp.h"
 
-/* Until the peer ends: 0. No byte is copied (MSG_TRUNC, tcp(7)). stall_us 0: no limit. */
-PARKS MUST_CHECK int tcp_discard(struct io_fd *, usec_t stall_us, uint64_t *moved);
+/* Until the peer ends: 0; -FERRY_ELIMIT if that is not before so many bytes. No byte is copied
+ * (MSG_TRUNC, tcp(7)). stall_us 0: no limit. */
+PARKS MUST_CHECK int tcp_discard(struct io_fd *, uint64_t max, usec_t stall_us,
+                                 uint64_t *moved);
 
 /* fd is the caller's, and of a file that does not wait for a disk: the calls are made here. */
 struct file_part {

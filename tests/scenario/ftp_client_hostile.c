@@ -13,9 +13,10 @@
 #include "io/tcp_bulk.h"
 #include "runtime_fixture.h"
 
-#define LIMIT_US    (10 * USEC_PER_S)
-#define SAYS_MAX    10
-#define COMMAND_MAX 512
+#define DOWNLOAD_MAX 1000
+#define LIMIT_US     (10 * USEC_PER_S)
+#define SAYS_MAX     10
+#define COMMAND_MAX  512
 
 /* What a server says first and after each command; when it has no more words it reads on and is
  * silent, until the client leaves. Text, or: */
@@ -33,6 +34,7 @@ enum data_action {
     DATA_FIVE,
     DATA_RESET,
     DATA_SILENT,
+    DATA_ENDLESS,
     DATA_SEES_BREAK, /* reads, and must not come to an orderly end */
 };
 
@@ -65,6 +67,22 @@ static int retr(struct ftp_client *c)
     uint64_t bytes = 7;
     int r = ftp_client_retr(c, BYTES_LIT("f"), NULL, &bytes);
     TASK_ASSERT(r == 0 ? bytes == c->moved_bytes : bytes == 7);
+    return r;
+}
+
+static int throw_away(void *arg, struct bytes data)
+{
+    (void)arg;
+    (void)data;
+    return 0;
+}
+
+static int nlst(struct ftp_client *c)
+{
+    uint64_t bytes = 7;
+    const struct ftp_sink sink = {.take = throw_away};
+    int r = ftp_client_nlst(c, BYTES_NONE, &sink, &bytes);
+    TASK_ASSERT(r != 0 && bytes == 7);
     return r;
 }
 
@@ -195,6 +213,10 @@ static const struct row rows[] = {
      .says = {GREETS, PASSIVE, GOES_ON}},
     {"ends the data and falls silent", retr, -ETIMEDOUT, .limits = true, .code = 150,
      .data = DATA_FIVE, .says = {GREETS, PASSIVE, GOES_ON}},
+    {"never ends a file", retr, -FERRY_ELIMIT, .limits = true, .code = 150,
+     .data = DATA_ENDLESS, .says = {GREETS, PASSIVE, GOES_ON}},
+    {"never ends a listing", nlst, -FERRY_ELIMIT, .limits = true, .code = 150,
+     .data = DATA_ENDLESS, .says = {GREETS, PASSIVE, GOES_ON}},
     {"answers RETR with garbage", retr, -FERRY_EPROTO, .code = 227, .data = DATA_FIVE,
      .says = {GREETS, PASSIVE, "hello\r\n"}},
     {"has no room", stor, -FERRY_EREFUSED, true, .code = 452, .data = DATA_RESET,
@@ -330,6 +352,8 @@ static void serve_data(void *arg)
         return;
     if (server->row->data == DATA_FIVE)
         TASK_ASSERT(say(s, "12345") == 0);
+    if (server->row->data == DATA_ENDLESS)
+        say_without_end(s, "", "12345", false);
     if (server->row->data == DATA_RESET)
         tcp_reset_on_close(stream_fd(s));
     if (server->row->data == DATA_SILENT)
@@ -378,8 +402,10 @@ struct outcome {
 
 static void run_row(const struct row *row, struct outcome *ret)
 {
-    static const struct ftp_client_settings patient,
-        strict = {.connect_us = LIMIT_US, .answer_us = LIMIT_US, .stall_us = LIMIT_US};
+    static const struct ftp_client_settings patient, strict = {.connect_us = LIMIT_US,
+                                                               .answer_us = LIMIT_US,
+                                                               .stall_us = LIMIT_US,
+                                                               .download_bytes = DOWNLOAD_MAX};
     struct server server = {.row = row};
     struct ftp_client c;
     start_server(&server);

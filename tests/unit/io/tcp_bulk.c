@@ -96,7 +96,7 @@ static void discard_a_part(void *arg)
     uint64_t discarded = 3;
     (void)arg;
     start_sending(&s, &scope);
-    TASK_ASSERT(tcp_discard(stream_fd(s.pair.server), STALL_US, &discarded) == 0);
+    TASK_ASSERT(tcp_discard(stream_fd(s.pair.server), UINT64_MAX, STALL_US, &discarded) == 0);
     end_sending(&s, &scope);
     /* the part is longer than the file */
     TASK_ASSERT(s.result == -FERRY_ETRUNCATED && s.moved == FILE_BYTES - OFFSET);
@@ -115,7 +115,7 @@ static void wait_for_a_silent_peer(void *arg)
     uint64_t moved = 0;
     (void)arg;
     tcp_pair_open(&p, 0);
-    int r = tcp_discard(stream_fd(p.client), STALL_US, &moved);
+    int r = tcp_discard(stream_fd(p.client), UINT64_MAX, STALL_US, &moved);
     TASK_ASSERT(r == -FERRY_ESTALLED);
     /* a peer that does not read: the kernel's buffers fill, then nothing moves */
     struct file_part part = {.fd = new_file(), .len = FILE_BYTES};
@@ -136,7 +136,7 @@ static void a_peer_that_does_nothing_is_a_stall(void **state)
 static void discard_until_cancelled(void *arg)
 {
     struct sending *s = arg;
-    s->result = tcp_discard(stream_fd(s->pair.client), 0, &s->moved);
+    s->result = tcp_discard(stream_fd(s->pair.client), UINT64_MAX, 0, &s->moved);
 }
 
 static void cancel_a_discard(void *arg)
@@ -175,7 +175,7 @@ static void end_out_of_order(void *arg)
     tcp_pair_close(&p);
     tcp_pair_open(&p, STALL_US);
     tcp_break(stream_fd(p.client));
-    TASK_ASSERT(tcp_discard(stream_fd(p.client), STALL_US, &moved) == 0);
+    TASK_ASSERT(tcp_discard(stream_fd(p.client), UINT64_MAX, STALL_US, &moved) == 0);
     TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("x")) == -FERRY_ECLOSED);
     TASK_ASSERT(stream_read(p.server, &byte, 1) == 0);
     tcp_pair_close(&p);
