@@ -40,8 +40,9 @@ MUST_CHECK int tcp_set_nodelay(struct io_fd *);
  */
 bool tcp_has_ended(const struct io_fd *);
 /* Keeps what the kernel holds unsent to about a quarter of a second at the delivery rate: 16 to
- * 512 KB, and no bound where the send buffer holds less than that time anyway (16 MB/s). */
-void tcp_refresh_lowat(struct io_fd *);
+ * 512 KB, and no bound where the send buffer holds less than that time anyway (16 MB/s). Among
+ * many, at most 128 KB. */
+void tcp_refresh_lowat(struct io_fd *, bool among_many);
 
 /* -- for who moves bytes through the descriptor itself: tcp_stream.c and xfer/ -- */
 

@@ -12,6 +12,9 @@
 #define LOWAT_MAX_BYTES    (512 * 1024)
 #define LOWAT_USEFUL_BYTES (4 * 1024 * 1024) /* the largest send buffer: tcp_wmem's default */
 #define LOWAT_OFF          0                 /* back to the system's setting, which is none */
+/* Where many are sent to, there is always one with room, and what waits in the others' buffers
+ * would only be memory, sent by their acknowledgements and not by who has the time for it. */
+#define LOWAT_MANY_BYTES (128 * 1024)
 
 int tcp_result(ssize_t r)
 {
@@ -77,12 +80,14 @@ static int lowat_for(uint64_t rate_bytes_per_s)
     return bytes < LOWAT_MIN_BYTES ? LOWAT_MIN_BYTES : (int)bytes;
 }
 
-void tcp_refresh_lowat(struct io_fd *f)
+void tcp_refresh_lowat(struct io_fd *f, bool among_many)
 {
     struct tcp_info info;
     if (!get_info(f, &info))
         return;
     int lowat = lowat_for(info.tcpi_delivery_rate);
+    if (among_many && (lowat == LOWAT_OFF || lowat > LOWAT_MANY_BYTES))
+        lowat = LOWAT_MANY_BYTES;
     (void)(sys_setsockopt(io_fd_number(f), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat,
                           sizeof(lowat)) < 0); /* then more is unsent, and nothing is wrong */
 }

@@ -6,12 +6,15 @@
 #include "xfer/transfer.h"
 
 #define LOWAT_EVERY_US (250 * USEC_PER_MS)
+#define MANY_SENDERS   4 /* of one worker */
 /* Rooms of one worker's transfers together, and of one of them (DESIGN 3.6). */
 #define ROOMS_BYTES    (16 * 1024 * 1024)
 #define ROOM_BYTES_MIN (64 * 1024)
 #define ROOM_BYTES_MAX (512 * 1024)
 
 /* -- the kernel moves them -- */
+
+static _Thread_local unsigned senders; /* of this worker */
 
 /* The first time only when the socket is full: a small file never needs it. */
 static void refresh_lowat(const struct transfer *t, usec_t *last)
@@ -20,7 +23,7 @@ static void refresh_lowat(const struct transfer *t, usec_t *last)
     if (*last != 0 && now - *last < LOWAT_EVERY_US)
         return;
     *last = now;
-    tcp_refresh_lowat(t->fd);
+    tcp_refresh_lowat(t->fd, senders >= MANY_SENDERS);
 }
 
 static int send_by_sendfile(struct transfer *t)
@@ -128,7 +131,9 @@ static int send_planned(struct transfer *t, struct xfer_facts *facts)
     t->path = xfer_plan(facts);
     if (t->path == XFER_PATH_ROOMS_INLINE || t->path == XFER_PATH_ROOMS_POOL)
         return send_by_rooms(t);
+    senders++;
     int r = send_by_sendfile(t);
+    senders--;
     if (r != -EINVAL || t->result->file_bytes > 0)
         return r;
     facts->sendfile_refused = true;

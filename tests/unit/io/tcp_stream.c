@@ -299,8 +299,10 @@ static void settings(void *arg)
     TASK_ASSERT(option(f, TCP_NODELAY) == 0);
     TASK_ASSERT(tcp_set_nodelay(f) == 0);
     TASK_ASSERT(option(f, TCP_NODELAY) == 1);
-    tcp_refresh_lowat(f);
+    tcp_refresh_lowat(f, false);
     TASK_ASSERT(option(f, TCP_NOTSENT_LOWAT) == 512 * 1024); /* no rate is known yet */
+    tcp_refresh_lowat(f, true);
+    TASK_ASSERT(option(f, TCP_NOTSENT_LOWAT) == 128 * 1024);
     tcp_pair_close(&p);
 }
 
