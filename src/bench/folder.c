@@ -36,7 +36,7 @@ static int set_mode(const char *path, uint64_t flags, mode_t mode)
 int folder_make(const char *path, mode_t mode)
 {
     int r = sys_mkdirat(AT_FDCWD, path, mode);
-    return r == 0 ? set_mode(path, O_RDONLY | O_DIRECTORY, mode) : r;
+    return r == 0 ? set_mode(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, mode) : r;
 }
 
 int folder_make_all(const char *path, mode_t mode)

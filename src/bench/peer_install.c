@@ -40,7 +40,8 @@ static int say(struct install *in, const char *what, int r)
     char last[256];
     text_copy_printable(last, sizeof(last), peer_program_last_words(buf_bytes(&in->output)));
     bool has_words = r == -ECANCELED && last[0] != '\0';
-    snprintf(in->error, PEER_INSTALL_ERROR_MAX, "%s: %s", what, has_words ? last : err_text(r));
+    snprintf(in->error, PEER_INSTALL_ERROR_MAX, "%.200s: %s", what,
+             has_words ? last : err_text(r));
     return r;
 }
 

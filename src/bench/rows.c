@@ -186,8 +186,9 @@ const struct row_kind row_kinds[] = {
      .kinds = OF(BENCH_ALL),
      .traits = OURS | ROW_P99,
      .sessions = 5,
-     .prepare = row_prepare_stream,
-     .sample = row_noop_stopped},
+     .before = row_before_noop_stopped,
+     .sample = row_noop_stopped,
+     .after = row_after_noop_stopped},
     /* thousands of sessions */
     {.name = "memory_10k",
      .label = "10,000 idle clients (memory)",

@@ -37,7 +37,9 @@ PARKS int row_prepare_memory(struct run *); /* the first of the sessions */
 PARKS int row_memory(struct run *, struct sample *);
 PARKS int row_conclude_memory(struct run *);
 PARKS int row_idle_100k(struct run *, struct sample *);
+PARKS int row_before_noop_stopped(struct run *);
 PARKS int row_noop_stopped(struct run *, struct sample *);
+PARKS int row_after_noop_stopped(struct run *);
 
 /* -- rows_files.c: many small files, and long listings -- */
 PARKS int row_before_small_up(struct run *);

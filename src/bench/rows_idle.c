@@ -142,16 +142,23 @@ static int act_stop_reading(void *arg, unsigned index)
                                      bytes_str(run->load->stem), &data);
 }
 
-int row_noop_stopped(struct run *run, struct sample *ret)
+int row_before_noop_stopped(struct run *run)
 {
     unsigned count = row_crowd_size(run);
     row_crowd_close(run);
     int r = row_prepare_idle(run);
-    if (r == 0)
-        r = row_crowd_each(run, "download", act_stop_reading, count, count);
-    if (r == 0)
-        r = task_sleep_until(clock_after(STOPPED_US));
-    *ret = (struct sample){.operations = count};
+    return r == 0 ? row_crowd_each(run, "download", act_stop_reading, count, count) : r;
+}
+
+int row_noop_stopped(struct run *run, struct sample *ret)
+{
+    *ret = (struct sample){.operations = row_crowd_size(run)};
+    return task_sleep_until(clock_after(STOPPED_US));
+}
+
+/* They are in the middle of a reply: there is no other way to part. */
+int row_after_noop_stopped(struct run *run)
+{
     load_close(run->load);
-    return r;
+    return 0;
 }
