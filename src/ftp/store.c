@@ -84,19 +84,22 @@ static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
  *
  * A small file that ends with its last byte came by one write of a client that went on to its
  * next call, so it is not held up; nor is one of which all came that ALLO announced. A new file
- * costs at most a sixteenth of its time. Where a good one would be lost, the look is as long as
- * the upload took, up to what is enough for a busy machine: a kill seldom falls into a short
- * one, and hardly ever with a long gap between the two ends. */
-#define LAST_LOOK_US    (5 * USEC_PER_MS)
-#define LAST_LOOK_SHARE 16
-#define TIMER_STEP_US   USEC_PER_MS
-#define ONE_WRITE_BYTES (64 * 1024)
+ * costs a sixteenth of its time, or what the kernel of an idle machine needs between the two
+ * ends. Where a good one would be lost, the look is as long as the upload took, up to what is
+ * enough for a busy machine: a kill hardly ever comes with a long gap. The look must be a
+ * sleep: the client's kernel may need our processor. */
+#define LAST_LOOK_US       (5 * USEC_PER_MS)
+#define LAST_LOOK_SHARE    16
+#define SHORT_LOOK_US      150
+#define MORE_LOOK_US       USEC_PER_MS /* where a good file stands */
+#define ONE_WRITE_PAUSE_US USEC_PER_MS
+#define ONE_WRITE_BYTES    (64 * 1024)
 
 static bool came_in_one_go(const struct ftp_transfer *t)
 {
     usec_t moved_at = t->progress.moved_at;
     usec_t pause_us = moved_at != 0 ? clock_now() - moved_at : t->moved.seconds_us;
-    return t->moved.file_bytes <= ONE_WRITE_BYTES && pause_us < TIMER_STEP_US;
+    return t->moved.file_bytes <= ONE_WRITE_BYTES && pause_us < ONE_WRITE_PAUSE_US;
 }
 
 static usec_t last_look_us(struct ftp_transfer *t)
@@ -106,11 +109,8 @@ static usec_t last_look_us(struct ftp_transfer *t)
         return 0;
     bool replaces = vupload_replaces(((struct store *)t)->upload);
     usec_t us = replaces ? t->moved.seconds_us : t->moved.seconds_us / LAST_LOOK_SHARE;
-    if (us > LAST_LOOK_US)
-        return LAST_LOOK_US;
-    if (us < TIMER_STEP_US)
-        return replaces ? TIMER_STEP_US : 0;
-    return us;
+    usec_t least_us = replaces ? MORE_LOOK_US : SHORT_LOOK_US;
+    return us < least_us ? least_us : us > LAST_LOOK_US ? LAST_LOOK_US : us;
 }
 
 static int move(struct ftp_transfer *t, struct stream *data)

@@ -11,7 +11,9 @@
 #define LAG_US     (50 * USEC_PER_MS)
 /* The deterministic clock stands still while the kernel still has something to deliver;
  * loopback takes microseconds. */
-#define SETTLE_MS 2
+#define SETTLE_US   (2 * USEC_PER_MS)
+#define WAIT_US_MIN 100 /* timers that lie closer together fire together */
+#define WAIT_US_MAX (60 * USEC_PER_S)
 
 int worker_new(struct runtime *rt, unsigned index, struct worker **ret)
 {
@@ -130,28 +132,42 @@ static void run_queues(struct worker *w)
         run_one(w, list_pop(&w->bulk));
 }
 
-static int wait_ms(struct worker *w)
+/* 0: not at all; USEC_NEVER: until something happens. */
+static usec_t wait_us(struct worker *w)
 {
     if (!list_empty(&w->normal) || !list_empty(&w->bulk) || w->closed_before || w->closed)
         return 0;
     if (w->shuffle)
-        return SETTLE_MS;
+        return SETTLE_US;
     usec_t next = timers_next(&w->timers);
     if (next == USEC_NEVER)
-        return -1;
+        return USEC_NEVER;
     usec_t now = clock_now();
     if (next <= now)
         return 0;
-    usec_t ms = (next - now + USEC_PER_MS - 1) / USEC_PER_MS;
-    return ms > 60000 ? 60000 : (int)ms;
+    usec_t us = next - now;
+    return us < WAIT_US_MIN ? WAIT_US_MIN : us > WAIT_US_MAX ? WAIT_US_MAX : us;
 }
 
-static unsigned dispatch_events(struct worker *w, int timeout)
+/* Less than a millisecond as it is, for who waits so short a time means it; more is rounded up
+ * to one. */
+static int wait_for_events(const struct worker *w, struct epoll_event *events, int max,
+                           usec_t timeout)
+{
+    if (timeout == USEC_NEVER)
+        return sys_epoll_wait(w->epoll, events, max, -1);
+    if (timeout > 0 && timeout < USEC_PER_MS)
+        return sys_epoll_wait_us(w->epoll, events, max, (unsigned)timeout);
+    return sys_epoll_wait(w->epoll, events, max,
+                          (int)((timeout + USEC_PER_MS - 1) / USEC_PER_MS));
+}
+
+static unsigned dispatch_events(struct worker *w, usec_t timeout)
 {
     struct epoll_event events[EVENTS_MAX / 4]; /* a frame of 2 KB at most */
     unsigned total = 0;
     for (unsigned round = 0; round < 4; round++) {
-        int n = sys_epoll_wait(w->epoll, events, EVENTS_MAX / 4, timeout);
+        int n = wait_for_events(w, events, EVENTS_MAX / 4, timeout);
         for (int i = 0; i < n; i++) {
             if (events[i].data.ptr)
                 io_fd_on_event(events[i].data.ptr, events[i].events);
@@ -170,7 +186,7 @@ void worker_loop(struct worker *w)
 {
     while (atomic_load(&w->runtime->mains_running) || w->task_count) {
         run_queues(w);
-        int timeout = wait_ms(w);
+        usec_t timeout = wait_us(w);
         unsigned happened = dispatch_events(w, timeout);
         happened += take_messages(w);
         usec_t next = timers_next(&w->timers);

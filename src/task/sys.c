@@ -167,6 +167,15 @@ int sys_epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_m
     return r < 0 ? -errno : r;
 }
 
+int sys_epoll_wait_us(int epoll, struct epoll_event *events, int max, unsigned timeout_us)
+{
+    const struct timespec time = {.tv_nsec = (long)timeout_us * 1000};
+    int r = epoll_pwait2(epoll, events, max, &time, NULL);
+    if (r < 0 && errno == ENOSYS)
+        return sys_epoll_wait(epoll, events, max, 1);
+    return r < 0 ? -errno : r;
+}
+
 int sys_eventfd(void)
 {
     return (int)SYS(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));

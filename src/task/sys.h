@@ -49,6 +49,9 @@ MUST_CHECK int sys_epoll_create(void);
 MUST_CHECK int sys_epoll_ctl(int epoll, int op, int fd, struct epoll_event *);
 MUST_CHECK int sys_epoll_wait(int epoll, struct epoll_event *, int max,
                               int timeout_ms); /* no fault point */
+/* The same in microseconds, for less than a thousand. A kernel without it (before 5.11) waits a
+ * millisecond. */
+MUST_CHECK int sys_epoll_wait_us(int epoll, struct epoll_event *, int max, unsigned timeout_us);
 MUST_CHECK int sys_eventfd(void);
 void sys_eventfd_signal(int fd); /* no fault points: a wake-up is never lost */
 void sys_eventfd_clear(int fd);
