@@ -249,7 +249,8 @@ static bool receive_spliced(struct move *m, const struct thread_pipe *pipe,
     return true;
 }
 
-/* The first bytes are copied: a small file is over with them, and costs less without a pipe. */
+/* The first bytes are copied, and all of a file that never fills the buffer: it is small or
+ * slow, and costs less without a pipe. */
 void move_from_socket(struct move *m)
 {
     usec_t until = clock_now() + MOVE_JOB_US;
@@ -259,12 +260,15 @@ void move_from_socket(struct move *m)
         return;
     }
     struct thread_pipe *pipe = NULL;
-    bool goes = receive_copied(m, buffer) && goes_on(m, until);
-    if (goes && pipe_of_thread(&pipe) < 0)
-        pipe = NULL;
-    while (goes)
-        goes = (pipe != NULL ? receive_spliced(m, pipe, buffer) : receive_copied(m, buffer)) &&
-               goes_on(m, until);
+    bool goes = true;
+    while (goes) {
+        uint64_t before = atomic_load(&m->moved);
+        goes = pipe != NULL ? receive_spliced(m, pipe, buffer) : receive_copied(m, buffer);
+        bool was_full = atomic_load(&m->moved) - before >= BUFFER_BYTES;
+        goes = goes && goes_on(m, until);
+        if (goes && was_full && pipe == NULL && pipe_of_thread(&pipe) < 0)
+            pipe = NULL;
+    }
     chunk_unref(buffer);
 }
 
