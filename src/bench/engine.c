@@ -9,10 +9,11 @@
 #include "bench/size_text.h"
 #include "bench/turns.h"
 
-#define ROW_US            (100 * USEC_PER_S) /* then slow servers get no further samples */
+#define ROW_US            (70 * USEC_PER_S) /* then slow servers get no further samples */
 #define ROW_QUICK_US      (2500 * USEC_PER_MS)
-#define SAMPLES_MIN       5 /* of these everybody gets as many */
+#define SAMPLES_MIN       5 /* of these everybody gets as many, within SERVER_US */
 #define SAMPLES_QUICK_MIN 1
+#define SERVER_US         (30 * USEC_PER_S)
 
 _Static_assert(BENCH_PAIRS_MAX <= BENCH_SAMPLES_MAX, "a cell holds all samples");
 _Static_assert(BENCH_SAMPLES_MAX <= STATISTICS_SAMPLES_MAX, "and all have one interval");
@@ -166,6 +167,7 @@ static struct turns turns_of(const struct run *runs, unsigned count)
         .wanted = has(&runs[0], ROW_ONCE) ? 1 : o->pairs,
         .least = o->quick ? SAMPLES_QUICK_MIN : SAMPLES_MIN,
         .share_us = (o->quick ? ROW_QUICK_US : ROW_US) / count,
+        .most_us = SERVER_US,
     };
 }
 

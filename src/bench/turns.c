@@ -8,7 +8,8 @@ static bool may_go_on(const struct turns *t, const struct turns_server *s)
 /* By itself, whatever the others do. */
 static bool wants_more(const struct turns *t, const struct turns_server *s)
 {
-    return may_go_on(t, s) && (s->samples < t->least || s->spent_us < t->share_us);
+    usec_t end = s->samples < t->least ? t->most_us : t->share_us;
+    return may_go_on(t, s) && (s->samples == 0 || s->spent_us < end);
 }
 
 static bool has_turn(const struct turns *t, unsigned server)

@@ -1,8 +1,8 @@
 /* Whose turn it is: the servers of a row take samples one after the other, and each round
  * begins with another, so that nobody always comes after the same one.
  *
- * Everybody gets `least` samples, however long they take. Then a server gets further ones, up
- * to `wanted`, until it has used its share of the row's time. The first server, which all
+ * Everybody gets `least` samples, unless they take longer than `most_us`. Then a server gets
+ * further ones, up to `wanted`, until it has used its share of the row's time. The first server, which all
  * others are held against, goes on as long as any of them does: so each of their samples has
  * its pair.
  */
@@ -19,7 +19,7 @@ struct turns_server {
 struct turns {
     unsigned count; /* of servers, at least 1 */
     unsigned wanted, least;
-    usec_t share_us; /* of each */
+    usec_t share_us, most_us; /* of each; most_us is not below share_us */
 
     struct turns_server servers[BENCH_TARGETS_MAX];
     unsigned round, step;
