@@ -11,6 +11,16 @@
 #define OURS      (ROW_STAGED | ROW_PROBED)
 
 const struct row_kind row_kinds[] = {
+    /* before anything else leaves memory behind in the servers */
+    {.name = "memory",
+     .label = "# idle clients (memory)",
+     .unit = BENCH_MB,
+     .kinds = CROWDS,
+     .traits = ROW_NEEDS_PID | ROW_ONCE,
+     .prepare = row_prepare_memory,
+     .sample = row_memory,
+     .conclude = row_conclude_memory,
+     .leave = row_leave_crowd},
     /* ftpbench's */
     {.name = "stor",
      .label = "STOR (client -> server)",
@@ -78,15 +88,6 @@ const struct row_kind row_kinds[] = {
      .traits = ROW_LOGIN,
      .before = row_before_login,
      .sample = row_login_window,
-     .leave = row_leave_crowd},
-    {.name = "memory",
-     .label = "# idle clients (memory)",
-     .unit = BENCH_MB,
-     .kinds = CROWDS,
-     .traits = ROW_NEEDS_PID | ROW_ONCE,
-     .prepare = row_prepare_memory,
-     .sample = row_memory,
-     .conclude = row_conclude_memory,
      .leave = row_leave_crowd},
     {.name = "login_first",
      .label = "first login of an account (floor: the hash itself)",

@@ -16,7 +16,7 @@ from conftest import BIN, IS_SANITIZED, require, wait_until
 from test_bench_peers import as_root, left_behind, processes_of
 
 FERRY = str(BIN / "ferry")
-ROWS = ["stor", "retr", "login", "retr_many", "stor_many", "quit", "memory", "login_first", "small_up_1",
+ROWS = ["memory", "stor", "retr", "login", "retr_many", "stor_many", "quit", "login_first", "small_up_1",
         "small_down_10", "list_100k", "mlsd_100k", "noop_stopped"]
 OF_BYTES = ["stor", "retr", "retr_many", "stor_many", "small_up_1", "small_down_10"]
 WITHOUT_FLOOR = ["list_100k", "mlsd_100k"]
