@@ -13,6 +13,7 @@
 /* Of one recv. It comes from the running thread, so three hundred uploads that wait for the
  * network hold none. */
 #define BUFFER_BYTES (64 * 1024)
+#define PIPE_FROM    (16 * 1024) /* came in one recv: then what follows is spliced */
 
 static void move_unref(struct move *m)
 {
@@ -249,8 +250,8 @@ static bool receive_spliced(struct move *m, const struct thread_pipe *pipe,
     return true;
 }
 
-/* The first bytes are copied, and all of a file that never fills the buffer: it is small or
- * slow, and costs less without a pipe. */
+/* The first bytes are copied, and all of a file that comes in small pieces: it is small or slow,
+ * and costs less without a pipe. */
 void move_from_socket(struct move *m)
 {
     usec_t until = clock_now() + MOVE_JOB_US;
@@ -264,9 +265,9 @@ void move_from_socket(struct move *m)
     while (goes) {
         uint64_t before = atomic_load(&m->moved);
         goes = pipe != NULL ? receive_spliced(m, pipe, buffer) : receive_copied(m, buffer);
-        bool was_full = atomic_load(&m->moved) - before >= BUFFER_BYTES;
+        bool is_worth_it = atomic_load(&m->moved) - before >= PIPE_FROM;
         goes = goes && goes_on(m, until);
-        if (goes && was_full && pipe == NULL && pipe_of_thread(&pipe) < 0)
+        if (goes && is_worth_it && pipe == NULL && pipe_of_thread(&pipe) < 0)
             pipe = NULL;
     }
     chunk_unref(buffer);
