@@ -250,8 +250,8 @@ static bool receive_spliced(struct move *m, const struct thread_pipe *pipe,
     return true;
 }
 
-/* The first bytes are copied, and all of a file that comes in small pieces: it is small or slow,
- * and costs less without a pipe. */
+/* The first bytes are copied, and all of a file that comes in small pieces: it is small or
+ * slow, and costs less without a pipe. */
 void move_from_socket(struct move *m)
 {
     usec_t until = clock_now() + MOVE_JOB_US;
