@@ -19,8 +19,8 @@
 
 /* accounts */
 #define USER_NAME_MAX  128
-#define PASSWORD_MAX   511 /* what crypt(3) reads */
-#define HASH_QUEUE_MAX 64  /* waiting password checks, then 421 */
+#define PASSWORD_MAX   511               /* what crypt(3) reads */
+#define HASH_QUEUE_MAX 64                /* waiting password checks, then 421 */
 #define REMEMBERED_MAX 4096              /* digests of right passwords */
 #define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */
 #define BAN_US         (60 * USEC_PER_S) /* and then refused for so long */
@@ -45,7 +45,7 @@
 #define TASK_GUARD_BYTES       (64 * 1024)
 #define TASK_TURN_US           500          /* a resume may take this long */
 #define TASK_TURN_BYTES        (512 * 1024) /* or move this much */
-#define POOL_QUEUE_MAX         65536 /* jobs waiting; sessions are bounded far below */
-#define POOL_SESSION_SHARE     2     /* jobs of one session at once */
+#define POOL_QUEUE_MAX         65536        /* jobs waiting; sessions are bounded far below */
+#define POOL_SESSION_SHARE     2            /* jobs of one session at once */
 #define MOVE_JOB_BYTES         (4 * 1024 * 1024)
 #define MOVE_JOB_US            (20 * USEC_PER_MS)

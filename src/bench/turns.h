@@ -2,9 +2,9 @@
  * begins with another, so that nobody always comes after the same one.
  *
  * Everybody gets `least` samples, unless they take longer than `most_us`. Then a server gets
- * further ones, up to `wanted`, until it has used its share of the row's time. The first server, which all
- * others are held against, goes on as long as any of them does: so each of their samples has
- * its pair.
+ * further ones, up to `wanted`, until it has used its share of the row's time. The first
+ * server, which all others are held against, goes on as long as any of them does: so each of
+ * their samples has its pair.
  */
 #pragma once
 #include "bench/row.h"
