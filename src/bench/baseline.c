@@ -121,7 +121,7 @@ int baseline_parse(struct bytes text, char why[BENCH_ERROR_MAX], struct baseline
     int r = b != NULL ? take_run(b, run, why) : -ENOMEM;
     json_decref(run);
     if (r < 0)
-        b = baseline_free(b);
+        (void)baseline_free(b);
     else
         *ret = b;
     return r;

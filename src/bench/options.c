@@ -44,32 +44,32 @@ enum { ANY, TELLS_SERVER, NEEDS_SERVER, NEEDS_NONE };
 
 static const struct option_row {
     int key; /* a character: the short option */
+    unsigned about;
     const char *name;
     const char *argument; /* NULL: takes none */
-    unsigned about;
     const char *help;
 } rows[] = {
-    {KEY_URL, "url", "URL", TELLS_SERVER, "the server: ftp://USER:PASSWORD@HOST:PORT"},
-    {KEY_HOST, "host", "HOST", TELLS_SERVER, "or each part alone: its name (localhost)"},
-    {KEY_PORT, "port", "PORT", TELLS_SERVER, "its port (21)"},
-    {KEY_USER, "user", "NAME", TELLS_SERVER, "an account that may write"},
-    {KEY_PASS, "pass", "PASSWORD", TELLS_SERVER, "its password"},
-    {KEY_PID, "pid", "PID", TELLS_SERVER, "its process: shows its memory and CPU"},
-    {KEY_SSL, "ssl", NULL, NEEDS_SERVER, "explicit TLS; the certificate is not checked"},
-    {KEY_COMPAT, "compat", NULL, NEEDS_SERVER, "as ftpbench measures and prints, faults too"},
-    {KEY_PEERS, "peers", "NAMES", NEEDS_NONE, "vsftpd,proftpd: beside these alone"},
-    {KEY_DISK, "disk", "DIR", NEEDS_NONE, "for the rows about a disk (/var/tmp)"},
-    {KEY_BENCHMARK, "benchmark", "KIND", ANY, "transfer, download, upload, concurrence, all"},
-    {KEY_ROW, "row", "NAMES", ANY, "stor,retr: these rows alone; help: lists them"},
-    {KEY_CLIENTS, "clients", "N", ANY, "concurrent clients (300; with a server: 200)"},
-    {KEY_FILESIZE, "filesize", "SIZE", ANY, "of a file, as 64K or 10M (10M)"},
-    {KEY_WINDOW, "window", "N", ANY, "logins at once, where not one by one (40)"},
-    {KEY_PAIRS, "pairs", "N", ANY, "samples of each server in a row (21, at most 41)"},
-    {KEY_TIMEOUT, "timeout", "SECONDS", ANY, "without an answer, then give up (60)"},
-    {KEY_QUICK, "quick", NULL, ANY, "shorter and less exact: 50 clients, 3 pairs"},
-    {KEY_JSON, "json", "FILE", ANY, "the results as JSON too; -: standard output"},
-    {KEY_BASELINE, "baseline", "FILE", ANY, "beside the JSON of an earlier run"},
-    {KEY_HELP, "help", NULL, ANY, "this text"},
+    {KEY_URL, TELLS_SERVER, "url", "URL", "the server: ftp://USER:PASSWORD@HOST:PORT"},
+    {KEY_HOST, TELLS_SERVER, "host", "HOST", "or each part alone: its name (localhost)"},
+    {KEY_PORT, TELLS_SERVER, "port", "PORT", "its port (21)"},
+    {KEY_USER, TELLS_SERVER, "user", "NAME", "an account that may write"},
+    {KEY_PASS, TELLS_SERVER, "pass", "PASSWORD", "its password"},
+    {KEY_PID, TELLS_SERVER, "pid", "PID", "its process: shows its memory and CPU"},
+    {KEY_SSL, NEEDS_SERVER, "ssl", NULL, "explicit TLS; the certificate is not checked"},
+    {KEY_COMPAT, NEEDS_SERVER, "compat", NULL, "as ftpbench measures and prints, faults too"},
+    {KEY_PEERS, NEEDS_NONE, "peers", "NAMES", "vsftpd,proftpd: beside these alone"},
+    {KEY_DISK, NEEDS_NONE, "disk", "DIR", "for the rows about a disk (/var/tmp)"},
+    {KEY_BENCHMARK, ANY, "benchmark", "KIND", "transfer, download, upload, concurrence, all"},
+    {KEY_ROW, ANY, "row", "NAMES", "stor,retr: these rows alone; help: lists them"},
+    {KEY_CLIENTS, ANY, "clients", "N", "concurrent clients (300; with a server: 200)"},
+    {KEY_FILESIZE, ANY, "filesize", "SIZE", "of a file, as 64K or 10M (10M)"},
+    {KEY_WINDOW, ANY, "window", "N", "logins at once, where not one by one (40)"},
+    {KEY_PAIRS, ANY, "pairs", "N", "samples of each server in a row (21, at most 41)"},
+    {KEY_TIMEOUT, ANY, "timeout", "SECONDS", "without an answer, then give up (60)"},
+    {KEY_QUICK, ANY, "quick", NULL, "shorter and less exact: 50 clients, 3 pairs"},
+    {KEY_JSON, ANY, "json", "FILE", "the results as JSON too; -: standard output"},
+    {KEY_BASELINE, ANY, "baseline", "FILE", "beside the JSON of an earlier run"},
+    {KEY_HELP, ANY, "help", NULL, "this text"},
 };
 
 static const char *const kinds[] = {

@@ -367,10 +367,14 @@ int sys_mount(const char *source, const char *target, const char *type, unsigned
     return (int)SYS(mount(source, target, type, flags, options));
 }
 
-int sys_become(uid_t uid, gid_t gid)
+static int become_group(gid_t gid)
 {
     int r = (int)SYS(setgroups(0, NULL));
-    if (r == 0)
-        r = (int)SYS(setresgid(gid, gid, gid));
+    return r == 0 ? (int)SYS(setresgid(gid, gid, gid)) : r;
+}
+
+int sys_become(uid_t uid, gid_t gid)
+{
+    int r = become_group(gid);
     return r == 0 ? (int)SYS(setresuid(uid, uid, uid)) : r;
 }
