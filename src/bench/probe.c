@@ -69,11 +69,13 @@ static int send_noops(struct probe *p)
     for (;;) {
         usec_t sent = clock_now();
         int r = ftp_client_noop(&p->client);
+        struct latencies *l = p->latencies;
+        /* One that is not answered when the row ends has waited so long at least: left out, a
+         * server that answers nobody would seem the quickest. */
+        if ((r == 0 || r == -ECANCELED) && l->count < LATENCIES_MAX)
+            l->us[l->count++] = (double)(clock_now() - sent);
         if (r < 0)
             return r;
-        struct latencies *l = p->latencies;
-        if (l->count < LATENCIES_MAX)
-            l->us[l->count++] = (double)(clock_now() - sent);
         r = task_sleep_until(sent + INTERVAL_US);
         if (r < 0)
             return r;

@@ -306,3 +306,21 @@ def test_pyftpdlib_is_measured_as_well(root, tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_server_that_leaves_noops_unanswered_does_not_seem_quick(root, tmp_path):
+    if importlib.util.find_spec("pyftpdlib") is None:
+        pytest.skip("not installed: pyftpdlib")
+    silent = PYFTPDLIB.replace("server = FTPServer",
+                               "FTPHandler.ftp_NOOP = lambda self, line: None\nserver = FTPServer")
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", silent, str(root), USER, PASSWORD],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        port = int(process.stdout.readline())
+        out, _ = bench(url_of(port), "-b", "upload", "--quick", "-s", "64K", "--json", "-")
+        cell = json.loads(out)["rows"][0]["servers"][0]
+        # The one of each sample has waited for as long as that took.
+        assert cell["noop"]["count"] == len(cell["samples"]) and cell["noop"]["p50_ms"] >= 90
+    finally:
+        process.kill()
+        process.communicate()
