@@ -1,7 +1,7 @@
 /* The JSON of an earlier run: whatever it holds, it is refused with the place, or its samples
  * give a ratio that is a number. */
 /* layers: bench */
-#include "bench/baseline.h"
+#include "bench/report/baseline.h"
 
 #include "base/err.h"
 #include "invariant.h"

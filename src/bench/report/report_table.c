@@ -1,0 +1,221 @@
+/* Several servers: a block of lines for each row, and at the end each row in short. The columns
+ * are as wide as what they hold at most, and 80 together. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bench/report/goals.h"
+#include "bench/report/report_internal.h"
+
+#define LABEL_COLUMNS 40
+
+void report_legend_print(const struct report *r)
+{
+    fputs("\n"
+          "Beneath each row, its unit and that of CPU stand behind its name; then:\n"
+          "  memory   of all processes of the server, what they share left out\n"
+          "  CPU      the server's, for each GB, or for each login or listing\n"
+          "  NOOP     what another session waits for an answer meanwhile: p50/p99 in ms\n"
+          "  ratio    ferryd beside this server, pair by pair: above 1 ferryd is better\n"
+          "  [ , ]    where the ratio lies with 90 % certainty\n"
+          "  verdict  met: all of that is at or above the goal (0.95 of a peer, 0.90 of\n"
+          "           the floor, or as told at the end); missed: none; undecided: some\n"
+          "The floor is a bare responder that does the least that such a row needs.\n"
+          "\n"
+          "  server         value  memory     CPU       NOOP ratio     [ , ]      verdict\n",
+          r->out);
+}
+
+/* -- a row -- */
+
+/* A hundredth says nothing of what takes milliseconds. */
+static int decimals(double value)
+{
+    return fabs(value) < 0.1 ? 4 : 2;
+}
+
+static void print_columns(FILE *out, const struct bench_cell *cell)
+{
+    char memory[SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX + 8] = "-";
+    char p50[REPORT_NUMBER_MAX], p99[REPORT_NUMBER_MAX], noop[2 * REPORT_NUMBER_MAX + 1] = "-";
+    double cpu_value = report_cpu(cell, cell->server_cpu_us);
+    if (cell->has_memory)
+        size_text((double)cell->memory_bytes, memory);
+    if (cell->has_server_cpu && cell->bytes > 0)
+        snprintf(cpu, sizeof(cpu), "%.3f", cpu_value);
+    else if (cell->has_server_cpu)
+        snprintf(cpu, sizeof(cpu), "%.0f", cpu_value * 1e6);
+    if (cell->noop.count > 0)
+        snprintf(noop, sizeof(noop), "%s/%s", report_number(cell->noop.p50_us / 1000, p50),
+                 report_number(cell->noop.p99_us / 1000, p99));
+    fprintf(out, "  %-10.10s %9.*f %7s %7s %10s", cell->target, decimals(cell->value),
+            cell->value, memory, cpu, noop);
+}
+
+static void print_cell(const struct report *r, const struct bench_row *row,
+                       const struct bench_cell *cell)
+{
+    const struct bench_cell *first = &row->cells[0];
+    char value[REPORT_NUMBER_MAX], range[REPORT_RANGE_MAX];
+    if (bench_cell_has_failed(cell)) {
+        fprintf(r->out, "  %-10.10s failed\n", cell->target);
+        report_wrapped_print(r->out, 4, cell->error);
+        return;
+    }
+    print_columns(r->out, cell);
+    if (cell != first && cell->ratio.is_known) {
+        fprintf(r->out, " %5s %-14s ", report_number(cell->ratio.value, value),
+                report_range(&cell->ratio, range));
+        report_verdict_print(
+            r, bench_cell_verdict(cell, row->unit, first, goals_target(row->name, cell)),
+            false);
+    }
+    fputc('\n', r->out);
+    if (cell != first && bench_cell_is_judged_by_cpu(cell, row->unit, first)) {
+        fputs("    client-limited: judged by CPU", r->out);
+        if (cell->cpu_ratio.is_known)
+            fprintf(r->out, ", ratio %s %s", report_number(cell->cpu_ratio.value, value),
+                    report_range(&cell->cpu_ratio, range));
+        fputc('\n', r->out);
+    }
+    report_slope_print(r->out, cell);
+    report_wrapped_print(r->out, 4, cell->note);
+    report_baseline_print(r, row, cell);
+}
+
+static const char *cpu_unit(const struct bench_row *row)
+{
+    for (unsigned i = 0; i < row->count; i++)
+        if (row->cells[i].has_server_cpu)
+            return row->cells[i].bytes > 0 ? "; CPU: s/GB" : "; CPU: us each";
+    return "";
+}
+
+void report_table_print(const struct report *r, const struct bench_row *row)
+{
+    char head[BENCH_LABEL_MAX + 32];
+    snprintf(head, sizeof(head), "%s: %s%s", row->label, bench_unit_name(row->unit),
+             cpu_unit(row));
+    fputc('\n', r->out);
+    report_wrapped_print(r->out, 0, head);
+    for (unsigned i = 0; i < row->count; i++)
+        print_cell(r, row, &row->cells[i]);
+}
+
+/* -- in short: ferryd and the best peer -- */
+
+/* NULL: no peer was measured, or ferryd failed. */
+static const struct bench_cell *best_peer(const struct bench_row *row)
+{
+    const struct bench_cell *best = NULL;
+    for (unsigned i = 1; i < row->count; i++) {
+        const struct bench_cell *cell = &row->cells[i];
+        if (!cell->is_floor && !bench_cell_has_failed(cell) && cell->ratio.is_known &&
+            (best == NULL || cell->ratio.value < best->ratio.value))
+            best = cell;
+    }
+    return best;
+}
+
+/* The label in its column, cut where it must be. */
+static void print_label(FILE *out, const struct bench_row *row)
+{
+    bool is_long = strlen(row->label) > LABEL_COLUMNS;
+    fprintf(out, "%-*.*s%s", is_long ? 0 : LABEL_COLUMNS, LABEL_COLUMNS - (is_long ? 2 : 0),
+            row->label, is_long ? ".." : "");
+}
+
+static void print_comparison(const struct report *r, const struct bench_row *row,
+                             const struct bench_cell *peer)
+{
+    const struct bench_cell *ours = &row->cells[0];
+    const struct bench_ratio *ratio = bench_cell_decider(peer, row->unit, ours);
+    char value[REPORT_NUMBER_MAX], range[REPORT_RANGE_MAX];
+    bool is_by_cpu = bench_cell_is_judged_by_cpu(peer, row->unit, ours);
+    print_label(r->out, row);
+    fprintf(r->out, " %10.*f  %9.*f %-10.10s %5s\n", decimals(ours->value), ours->value,
+            decimals(peer->value), peer->value, peer->target,
+            report_number(peer->ratio.value, value));
+    fprintf(r->out, "%*s %10s  %-14s ", LABEL_COLUMNS,
+            is_by_cpu ? "client-limited: judged by CPU" : "", bench_unit_name(row->unit),
+            report_range(ratio, range));
+    report_verdict_print(
+        r, bench_cell_verdict(peer, row->unit, ours, goals_target(row->name, peer)), false);
+    fputc('\n', r->out);
+}
+
+static void print_alone(FILE *out, const struct bench_row *row)
+{
+    const struct bench_cell *ours = &row->cells[0];
+    print_label(out, row);
+    if (bench_cell_has_failed(ours))
+        fprintf(out, " %10s\n", "failed");
+    else
+        fprintf(out, " %10.*f  no peer\n%*s %10s\n", decimals(ours->value), ours->value,
+                LABEL_COLUMNS, "", bench_unit_name(row->unit));
+}
+
+static void print_comparisons(const struct report *r, const struct bench_results *results)
+{
+    fprintf(r->out, "\n%-*s %10s  %9s %-10s %5s\n", LABEL_COLUMNS, "In short", "ferryd", "best",
+            "peer", "ratio");
+    for (unsigned i = 0; i < results->count; i++) {
+        const struct bench_row *row = &results->rows[i];
+        if (!bench_row_is_ours(results, row))
+            continue;
+        const struct bench_cell *peer = best_peer(row);
+        if (peer != NULL)
+            print_comparison(r, row, peer);
+        else
+            print_alone(r->out, row);
+    }
+}
+
+/* -- goals -- */
+
+/* As the goal's own text counts it. */
+static const char *write_value(const struct goal_result *g, char dst[REPORT_NUMBER_MAX])
+{
+    if (g->kind == GOAL_MEMORY || g->kind == GOAL_SLOPE)
+        return size_text(g->value, dst);
+    return report_number(g->kind == GOAL_NOOP_P99 ? g->value / 1000 : g->value, dst);
+}
+
+static void print_goal(const struct report *r, const struct goal_result *g)
+{
+    char number[REPORT_NUMBER_MAX], value[64] = "failed", margin[16] = "";
+    if (g->is_known) {
+        snprintf(value, sizeof(value), "%s %.9s", write_value(g, number),
+                 g->peer != NULL ? g->peer : "");
+        snprintf(margin, sizeof(margin), "%+.0f%%", fmin(goal_margin(g) * 100, 999));
+    }
+    fputc(' ', r->out);
+    report_verdict_print(r, g->verdict, true);
+    fprintf(r->out, " %-14s %-32s %-15s %s\n", g->row, g->what, value, margin);
+    if (g->is_by_cpu)
+        fprintf(r->out, "%*s client-limited: judged by CPU\n", 25, "");
+}
+
+static void print_goals(const struct report *r, const struct goal_result *goals, unsigned count)
+{
+    unsigned counts[BENCH_UNDECIDED + 1] = {0};
+    for (unsigned i = 0; i < count; i++)
+        counts[goals[i].verdict]++;
+    fprintf(r->out, "\nGoals: %u met, %u missed, %u undecided%s\n", counts[BENCH_MET],
+            counts[BENCH_MISSED], counts[BENCH_UNDECIDED],
+            r->options->quick ? " (quick: less exact)" : "");
+    for (unsigned i = 0; i < count; i++)
+        print_goal(r, &goals[i]);
+}
+
+void report_summary_print(const struct report *r, const struct bench_results *results)
+{
+    if (r->options->has_server || results->count == 0)
+        return;
+    print_comparisons(r, results);
+    struct goal_result *goals = mem_new(GOALS_MAX * sizeof(*goals));
+    unsigned count = goals != NULL ? goals_decide(results, goals) : 0;
+    if (count > 0)
+        print_goals(r, goals, count);
+    mem_free(goals);
+}
