@@ -128,6 +128,25 @@ static int memory_write(struct stream *s, const struct iovec *data, int count)
     return r;
 }
 
+static ssize_t memory_try_write(struct stream *s, const struct iovec *data, int count)
+{
+    struct memory_stream *m = memory_of(s);
+    size_t sent = 0;
+    if (m->out->reader_gone)
+        return -FERRY_ECLOSED;
+    for (int i = 0; i < count; i++) {
+        size_t len = data[i].iov_len < m->out->cap - m->out->len ? data[i].iov_len
+                                                                 : m->out->cap - m->out->len;
+        len = len > 0 ? cut(m->joint, len) : 0;
+        size_t n = len > 0 ? put(m->out, data[i].iov_base, len) : 0;
+        sent += n;
+        if (n < data[i].iov_len)
+            break;
+    }
+    m->sent_bytes += sent;
+    return sent > 0 ? (ssize_t)sent : -EAGAIN;
+}
+
 /* -- receiving -- */
 
 static int wait_readable(struct memory_stream *m, usec_t deadline)
@@ -275,6 +294,7 @@ static const struct stream_ops memory_ops = {
     .send = memory_send,
     .take = memory_take,
     .write = memory_write,
+    .try_write = memory_try_write,
     .read = memory_read,
     .end = memory_end,
     .wait = memory_wait,

@@ -1,6 +1,7 @@
 #include "io/stream.h"
 
 #include <assert.h>
+#include <errno.h>
 
 #include "io/chunk.h"
 
@@ -60,6 +61,11 @@ int stream_write(struct stream *s, const struct iovec *data, int count)
 {
     give_way();
     return s->ops->write(s, data, count);
+}
+
+ssize_t stream_try_write(struct stream *s, const struct iovec *data, int count)
+{
+    return s->ops->try_write != NULL ? s->ops->try_write(s, data, count) : -EAGAIN;
 }
 
 int stream_write_bytes(struct stream *s, struct bytes b)

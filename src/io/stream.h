@@ -51,7 +51,7 @@ struct stream_info {
 
 /* What a kind of stream implements; used by its own file only. Callers use the functions below.
  * NULL: room_drop, slices_drop: nothing but the chunk to give back; flush: nothing is held
- * back; fd: none. */
+ * back; fd: none; try_write: it always has to wait. */
 struct stream_ops {
     const char *name;
     PARKS int (*room)(struct stream *, size_t want, struct room *ret);
@@ -60,6 +60,7 @@ struct stream_ops {
     PARKS int (*take)(struct stream *, size_t max, struct slices *ret);
     void (*slices_drop)(struct slices *);
     PARKS int (*write)(struct stream *, const struct iovec *, int count);
+    ssize_t (*try_write)(struct stream *, const struct iovec *, int count);
     PARKS ssize_t (*read)(struct stream *, void *, size_t max);
     PARKS int (*flush)(struct stream *);
     PARKS int (*end)(struct stream *, usec_t deadline);
@@ -85,6 +86,8 @@ void slices_drop(struct slices *);
 PARKS MUST_CHECK int stream_write(struct stream *, const struct iovec *,
                                   int count); /* all of it */
 PARKS MUST_CHECK int stream_write_bytes(struct stream *, struct bytes);
+/* What goes without waiting: 1 byte or more; -EAGAIN: nothing now. */
+MUST_CHECK ssize_t stream_try_write(struct stream *, const struct iovec *, int count);
 PARKS MUST_CHECK ssize_t stream_read(struct stream *, void *, size_t max); /* 1..max, 0: end */
 PARKS MUST_CHECK int stream_flush(struct stream *);
 

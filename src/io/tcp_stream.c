@@ -18,6 +18,7 @@ struct tcp_stream {
     struct stream stream;
     struct io_fd *fd;
     uint64_t sent_bytes, received_bytes;
+    unsigned tried; /* what io_fd_edges() was when a read was tried last */
 };
 
 static_assert(sizeof(struct tcp_stream) <= 64, "an idle session has one");
@@ -110,6 +111,23 @@ static int tcp_write(struct stream *s, const struct iovec *data, int count)
     return send_pieces(tcp_of(s), left);
 }
 
+static ssize_t tcp_try_write(struct stream *s, const struct iovec *data, int count)
+{
+    struct tcp_stream *t = tcp_of(s);
+    struct pieces_left left = {.pieces = data, .count = count};
+    for (int i = 0; i < count; i++)
+        left.len += data[i].iov_len;
+    unsigned edges = io_fd_edges(t->fd, IO_WRITE);
+    ssize_t n = send_some(t, &left);
+    if (n == -EAGAIN) {
+        io_fd_not_ready(t->fd, IO_WRITE, edges);
+        return n;
+    }
+    if (n > 0)
+        t->sent_bytes += (uint64_t)n;
+    return n < 0 ? tcp_result(n) : n;
+}
+
 /* -- receiving -- */
 
 static int wait_readable(struct tcp_stream *t, unsigned edges)
@@ -122,7 +140,7 @@ static ssize_t tcp_read(struct stream *s, void *data, size_t max)
 {
     struct tcp_stream *t = tcp_of(s);
     for (;;) {
-        unsigned edges = io_fd_edges(t->fd, IO_READ);
+        unsigned edges = t->tried = io_fd_edges(t->fd, IO_READ);
         ssize_t n = sys_recv(io_fd_number(t->fd), data, max, 0);
         if (n == -EAGAIN) {
             int r = wait_readable(t, edges);
@@ -130,6 +148,8 @@ static ssize_t tcp_read(struct stream *s, void *data, size_t max)
                 return r;
             continue;
         }
+        if (n > 0 && (size_t)n < max)
+            io_fd_read_short(t->fd, edges);
         if (n > 0)
             t->received_bytes += (uint64_t)n;
         return n < 0 ? tcp_result(n) : n;
@@ -149,7 +169,7 @@ static int tcp_take(struct stream *s, size_t max, struct slices *ret)
         struct chunk *c = chunk_new(max);
         if (c == NULL)
             return -ENOMEM;
-        unsigned edges = io_fd_edges(t->fd, IO_READ);
+        unsigned edges = t->tried = io_fd_edges(t->fd, IO_READ);
         ssize_t n = sys_recv(io_fd_number(t->fd), c->data, max, 0);
         if (n > 0) {
             t->received_bytes += (uint64_t)n;
@@ -166,7 +186,8 @@ static int tcp_take(struct stream *s, size_t max, struct slices *ret)
 }
 
 /* A descriptor that is `ready` may still have nothing to read; whoever waits here for one of
- * two things would then sit in a read and miss the other. So it is tried. */
+ * two things would then sit in a read and miss the other. So it is tried, unless an edge has
+ * come since the last try: epoll tells of one only while there is something. */
 static int tcp_wait(struct stream *s, struct event *event, usec_t deadline)
 {
     struct tcp_stream *t = tcp_of(s);
@@ -176,6 +197,8 @@ static int tcp_wait(struct stream *s, struct event *event, usec_t deadline)
             return r;
         uint8_t first;
         unsigned edges = io_fd_edges(t->fd, IO_READ);
+        if (edges != t->tried)
+            return 0;
         ssize_t n = sys_recv(io_fd_number(t->fd), &first, 1, MSG_PEEK);
         if (n >= 0)
             return 0;
@@ -195,7 +218,7 @@ static int tcp_end(struct stream *s, usec_t deadline)
     while (deadline != 0) {
         if (task_turn_is_over())
             task_yield();
-        unsigned edges = io_fd_edges(t->fd, IO_READ);
+        unsigned edges = t->tried = io_fd_edges(t->fd, IO_READ);
         ssize_t n = sys_recv(io_fd_number(t->fd), waste, sizeof(waste), 0);
         if (n == -EAGAIN) {
             io_fd_not_ready(t->fd, IO_READ, edges);
@@ -239,6 +262,7 @@ static const struct stream_ops tcp_ops = {
     .send = tcp_send,
     .take = tcp_take,
     .write = tcp_write,
+    .try_write = tcp_try_write,
     .read = tcp_read,
     .end = tcp_end,
     .wait = tcp_wait,
@@ -256,6 +280,7 @@ int tcp_stream_new(struct io_fd *f, usec_t stall_us, struct stream **ret)
     }
     t->stream = (struct stream){.ops = &tcp_ops, .stall_us = stall_us};
     t->fd = f;
+    t->tried = io_fd_edges(f, IO_READ); /* whoever had it before may have read */
     *ret = &t->stream;
     return 0;
 }

@@ -1,0 +1,31 @@
+/* The client's side of an ssh connection: connect, key exchange, host key, authentication;
+ * then channels by ssh/connection.h. A task of its own reads (the session task); the caller
+ * uses channels from any other task of the worker. */
+#pragma once
+#include "io/addr.h"
+#include "ssh/connection.h"
+
+struct ssh_client;
+struct ssh_agent; /* ssh/agent.h; none yet */
+
+struct ssh_client_settings {
+    struct addr to;
+    const struct addr *from; /* local address, or NULL */
+    const char *user;
+    struct bytes password;          /* tried after the keys; empty: none */
+    struct crypto_key *const *keys; /* private, in the order in which they are tried */
+    unsigned key_count;
+    struct ssh_transport_settings transport; /* role, offer, check_host_key, pool, limits */
+    usec_t deadline;                         /* for everything until the login */
+    usec_t stall_us;
+};
+
+/* Connects and logs in. -FERRY_EAUTH: the server takes none of these, or the host key was not
+ * taken; ssh_client_why() is not there then, so *ret_why has it in words (static or the
+ * caller's buffer of 256 bytes). */
+PARKS MUST_CHECK int ssh_client_connect(const struct ssh_client_settings *, struct scope *,
+                                        char ret_why[256], struct ssh_client **ret);
+struct ssh_connection *ssh_client_connection(struct ssh_client *);
+struct ssh_transport *ssh_client_transport(struct ssh_client *);
+/* Says goodbye and frees; channels must be closed. NULL is fine. */
+PARKS struct ssh_client *ssh_client_free(struct ssh_client *);

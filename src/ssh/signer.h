@@ -1,0 +1,22 @@
+/* Signing with a host key: values in, a value out, so that another process may do it one day
+ * (DESIGN 3.5). Runs in the pool. */
+#pragma once
+#include "crypto/key.h"
+#include "ssh/wire/auth.h"
+#include "task/pool.h"
+
+#define SSH_HOST_KEYS_MAX 4
+
+/* Shared by all workers; constant after the start. */
+struct ssh_host_keys {
+    unsigned count;
+    struct crypto_key *keys[SSH_HOST_KEYS_MAX]; /* one of a kind */
+    /* algorithms that they sign with, best first, between commas */
+    char names[128];
+};
+
+/* Takes a reference. -EEXIST: one of this kind is there. */
+MUST_CHECK int ssh_host_keys_add(struct ssh_host_keys *, struct crypto_key *);
+void ssh_host_keys_done(struct ssh_host_keys *);
+/* The key that signs with this algorithm, borrowed, or NULL. */
+struct crypto_key *ssh_host_keys_find(const struct ssh_host_keys *, struct bytes algorithm);
