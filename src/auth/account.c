@@ -27,8 +27,18 @@ struct account *account_ref(struct account *a)
     return a;
 }
 
+static void key_done(struct account_key *k)
+{
+    mem_free(k->blob);
+    mem_free(k->from);
+    mem_free(k->command);
+}
+
 static void account_free(struct account *a)
 {
+    for (unsigned i = 0; i < a->key_count; i++)
+        key_done(&a->keys[i]);
+    mem_free(a->keys);
     if (a->hash != NULL)
         mem_wipe_free(a->hash, strlen(a->hash));
     mem_free(a->root);
@@ -54,4 +64,35 @@ int account_set_password(struct account *a, struct bytes password)
         mem_wipe_free(a->hash, strlen(a->hash));
     a->hash = hash;
     return 0;
+}
+
+/* -- keys -- */
+
+static int key_copy(const struct account_key *key, struct account_key *ret)
+{
+    struct account_key k = {.blob_len = key->blob_len, .expires_s = key->expires_s};
+    k.blob = mem_dup(key->blob, key->blob_len);
+    k.from = key->from != NULL ? mem_strdup(key->from) : NULL;
+    k.command = key->command != NULL ? mem_strdup(key->command) : NULL;
+    if (k.blob == NULL || (key->from != NULL && k.from == NULL) ||
+        (key->command != NULL && k.command == NULL)) {
+        key_done(&k);
+        return -ENOMEM;
+    }
+    *ret = k;
+    return 0;
+}
+
+int account_add_key(struct account *a, const struct account_key *key)
+{
+    if (a->key_count == ACCOUNT_KEYS_MAX)
+        return -FERRY_ELIMIT;
+    struct account_key *keys = mem_resize(a->keys, (a->key_count + 1) * sizeof(*keys));
+    if (keys == NULL)
+        return -ENOMEM;
+    a->keys = keys;
+    int r = key_copy(key, &keys[a->key_count]);
+    if (r == 0)
+        a->key_count++;
+    return r;
 }

@@ -17,6 +17,15 @@
 #include "vfs/quota.h"
 #include "vfs/rights.h"
 
+/* A public key that lets in, as authorized_keys has it. Values; ssh/ matches them. */
+struct account_key {
+    uint8_t *blob;
+    size_t blob_len;
+    char *from;        /* pattern list of addresses, or NULL: from anywhere */
+    char *command;     /* the one command that it may run, or NULL: any that is served */
+    int64_t expires_s; /* since 1970; INT64_MAX: never */
+};
+
 struct account {
     char name[USER_NAME_MAX + 1];
     uint64_t generation; /* unique in the process, never 0; auth_add() sets it */
@@ -25,6 +34,8 @@ struct account {
     char *hash;          /* crypt(3) format; NULL: no password is right (but for anonymous) */
     char *root;          /* host path, resolved at start to a root */
     unsigned root_index; /* of the server's table of roots */
+    struct account_key *keys;
+    unsigned key_count; /* at most ACCOUNT_KEYS_MAX */
     struct rights rights;
     struct quota *quota; /* NULL: none */
     uint64_t rate_bytes_per_s;
@@ -44,6 +55,9 @@ MUST_CHECK int account_new(struct bytes name, struct account **ret);
 /* Thread-safe. The last one frees hash, root, rights, quota and share; NULL is fine. */
 struct account *account_ref(struct account *);
 void account_unref(struct account *);
+
+/* A copy of the key, behind those that are there. -FERRY_ELIMIT: ACCOUNT_KEYS_MAX; -ENOMEM. */
+MUST_CHECK int account_add_key(struct account *, const struct account_key *);
 
 /* Hashes with yescrypt at the system's default cost (slow: about 20 ms). Wipes nothing of
  * password's. -EINVAL: empty, too long or with a NUL, so that it could never be right. */

@@ -393,6 +393,12 @@ int auth_each(struct auth *auth, int (*fn)(struct account *, void *), void *arg)
     return accounts_each(&auth->accounts, fn, arg);
 }
 
+struct account *auth_find(struct auth *auth, const char *user)
+{
+    struct account *a = find_account(auth, bytes_str(user));
+    return a != NULL && !a->disabled ? account_ref(a) : NULL;
+}
+
 uint64_t auth_hashes(const struct auth *auth)
 {
     return atomic_load_explicit(&auth->hashes, memory_order_relaxed);

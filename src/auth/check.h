@@ -53,4 +53,8 @@ struct auth_request {
 PARKS MUST_CHECK int auth_check(struct auth *, const struct auth_request *,
                                 struct account **ret);
 
+/* The account of that name if it is enabled, for who checks it in another way (its keys): a
+ * reference, or NULL. "anonymous" as above. Costs the same for every name. */
+struct account *auth_find(struct auth *, const char *user);
+
 uint64_t auth_hashes(const struct auth *); /* computed for checks since the start */

@@ -20,6 +20,7 @@
 /* accounts */
 #define USER_NAME_MAX  128
 #define PASSWORD_MAX   511               /* what crypt(3) reads */
+#define ACCOUNT_KEYS_MAX 256
 #define HASH_QUEUE_MAX 64                /* waiting password checks, then 421 */
 #define REMEMBERED_MAX 4096              /* digests of right passwords */
 #define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */

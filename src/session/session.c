@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "session/shared.h"
 #include "session/table.h"
 
@@ -122,14 +123,17 @@ static int enter_account(struct session *s, struct account *a)
 }
 
 /* One record per outcome; a cancelled login is the end of the session, which has its own. */
-static void log_login(const struct session *s, const char *user, int result, bool is_banned)
+static void log_login(const struct session *s, const char *user, const char *how, int result,
+                      bool is_banned)
 {
     struct log_record r;
     if (result == 0) {
         session_log_begin(s, &r, LOG_INFO, "login");
+        log_text(&r, "how", how);
     } else {
         session_log_begin(s, &r, LOG_WARNING, "login-failed");
         log_text(&r, "user", user);
+        log_text(&r, "how", how);
         log_err(&r, result);
     }
     log_end(&r);
@@ -140,6 +144,16 @@ static void log_login(const struct session *s, const char *user, int result, boo
     }
 }
 
+static void tell_login(struct session *s, const char *user, const char *how, int result)
+{
+    bool is_banned = false;
+    if (result == -FERRY_EAUTH) {
+        struct host host = host_of_peer(s);
+        is_banned = bans_fail(s->shared->bans, &host, clock_now());
+    }
+    log_login(s, user, how, result, is_banned);
+}
+
 int session_login(struct session *s, const struct auth_request *request)
 {
     if (s->account != NULL)
@@ -148,15 +162,26 @@ int session_login(struct session *s, const struct auth_request *request)
     int r = auth_check(s->shared->settings.auth, request, &a);
     if (r == -ECANCELED)
         return r;
-    bool is_banned = false;
-    if (r == 0) {
+    if (r == 0)
         r = enter_account(s, a);
-    } else if (r == -FERRY_EAUTH) {
-        struct host host = host_of_peer(s);
-        is_banned = bans_fail(s->shared->bans, &host, clock_now());
-    }
-    log_login(s, request->user, r, is_banned);
+    tell_login(s, request->user, "password", r);
     return r;
+}
+
+int session_login_account(struct session *s, struct account *a, const char *how)
+{
+    if (s->account != NULL)
+        session_logout(s);
+    char user[USER_NAME_MAX + 1];
+    text_copy(user, sizeof(user), bytes_str(a->name));
+    int r = enter_account(s, a);
+    tell_login(s, user, how, r);
+    return r;
+}
+
+void session_login_failed(struct session *s, const char *user, const char *how)
+{
+    tell_login(s, user, how, -FERRY_EAUTH);
 }
 
 void session_logout(struct session *s)

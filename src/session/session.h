@@ -79,6 +79,11 @@ void session_done(struct session *);
  * -ENOMEM, -ECANCELED. On success session->account, ->vfs and ->share are set. Outcomes are
  * logged, and refusals counted, here. A session that is logged in is logged out first. */
 PARKS MUST_CHECK int session_login(struct session *, const struct auth_request *);
+/* The same with an account that the protocol has found right itself (a signature of one of its
+ * keys). Takes the account. how: "publickey", for the log. */
+MUST_CHECK int session_login_account(struct session *, struct account *, const char *how);
+/* A refusal by the protocol itself, which is logged and counted as session_login()'s are. */
+void session_login_failed(struct session *, const char *user, const char *how);
 /* REIN: back to before login, with a new login deadline. */
 void session_logout(struct session *);
 
