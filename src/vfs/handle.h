@@ -1,0 +1,75 @@
+/* Files that are read and written anywhere while they are open, as SFTP does; and what SFTP
+ * asks besides.
+ *
+ * A handle that makes a file or truncates one is an upload: with policy.atomic_upload its bytes
+ * lie under a temporary name until vhandle_close() puts them into place, and 0 from that means
+ * stored (DESIGN 2). One that opens a file which is there is written in place. Rights: READ;
+ * WRITE for a new name; OVERWRITE to truncate, or to write before the end of what was there at
+ * the open; APPEND to write behind it. Quota is taken before the bytes are written.
+ *
+ * Bytes move by xfer/; here are opening, facts, and the end. As in vfs.h, system calls run in
+ * the pool, but in a memory root on the loop.
+ */
+#pragma once
+#include "vfs/vfs.h"
+
+struct vhandle;
+
+struct vhandle_request {
+    bool reads, writes;
+    bool append;    /* every write goes to the end */
+    bool create;    /* -ENOENT otherwise, if there is none */
+    bool exclusive; /* with create: -EEXIST if there is one */
+    bool truncate;
+    mode_t mode; /* permission bits of a new file; 0: the policy's */
+};
+
+PARKS MUST_CHECK int vfs_handle_open(struct vfs *, const struct vpath *,
+                                     const struct vhandle_request *, struct vhandle **ret);
+struct vfile *vhandle_file(struct vhandle *); /* borrowed: for xfer's moves */
+const struct vpath *vhandle_path(const struct vhandle *);
+/* It was begun as an upload and has no name yet: who asks for its path's facts in this session
+ * gets the handle's. */
+bool vhandle_is_hidden(const struct vhandle *);
+/* Before bytes are written at [offset, offset + len): the rights, and the quota. Where it
+ * appends, *offset becomes the end. -FERRY_ERIGHTS, -FERRY_EQUOTA, -EBADF: not for writing. */
+MUST_CHECK int vhandle_reserve(struct vhandle *, uint64_t *offset, size_t len);
+PARKS MUST_CHECK int vhandle_stat(struct vhandle *, struct vstat *ret);
+PARKS MUST_CHECK int vhandle_sync(struct vhandle *);
+
+/* What SETSTAT can ask; unset fields stay as they are. Ownership is never changed. */
+struct vattr {
+    bool has_size, has_mode, has_times;
+    uint64_t size_bytes;
+    mode_t mode; /* never setuid, setgid, sticky */
+    int64_t atime_us, mtime_us;
+};
+
+PARKS MUST_CHECK int vhandle_set(struct vhandle *, const struct vattr *);
+/* Ends it. keep: what was written becomes the file; else an upload that has no name yet is
+ * kept as a partial or removed, by the policy. Meant for a shield. */
+PARKS MUST_CHECK int vhandle_close(struct vhandle *, bool keep);
+
+/* -- by path -- */
+
+PARKS MUST_CHECK int vfs_set(struct vfs *, const struct vpath *, bool follow,
+                             const struct vattr *);
+/* Links need RIGHT_LINK. target is stored as it is, relative to the link; what leads out of the
+ * root is not followed later. */
+PARKS MUST_CHECK int vfs_symlink(struct vfs *, struct bytes target, const struct vpath *link);
+PARKS MUST_CHECK int vfs_link(struct vfs *, const struct vpath *from, const struct vpath *to);
+/* At most size - 1 bytes and a NUL. */
+PARKS MUST_CHECK int vfs_readlink(struct vfs *, const struct vpath *, char *ret, size_t size);
+/* -EEXIST if `to` is there: what SFTP's plain RENAME is (draft-ietf-secsh-filexfer-02 6.5). */
+PARKS MUST_CHECK int vfs_rename_new(struct vfs *, const struct vpath *from,
+                                    const struct vpath *to);
+
+struct vspace {
+    uint64_t block_bytes, blocks, blocks_free, blocks_available;
+    uint64_t files, files_free, id;
+    uint32_t name_max;
+    bool read_only;
+};
+
+/* Of the file system, or of the account's quota where that is less. */
+PARKS MUST_CHECK int vfs_space(struct vfs *, const struct vpath *, struct vspace *ret);
