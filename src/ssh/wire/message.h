@@ -3,6 +3,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "base/wire.h"
+
 enum ssh_message {
     SSH_MSG_DISCONNECT = 1,
     SSH_MSG_IGNORE = 2,
@@ -61,7 +63,15 @@ enum ssh_open_failure {
     SSH_OPEN_RESOURCE_SHORTAGE = 4
 };
 
+/* What a peer sends for people to read: a text and the tag of its language. */
+#define SSH_TEXT_MAX     (32 * 1024)
+#define SSH_LANGUAGE_MAX 64
+
 enum ssh_role { SSH_CLIENT, SSH_SERVER, SSH_ROLE_COUNT };
 
 /* "KEXINIT"; "?" for a number without a name. For logs. */
 const char *ssh_message_name(uint8_t message);
+
+/* What stands behind a payload's number. One of another number reads as nothing and fails in
+ * the end: who dispatches has looked, but none is ever taken for another. */
+struct wire_reader ssh_message_reader(struct bytes payload, enum ssh_message);
