@@ -1,0 +1,26 @@
+/* Algorithms of OpenSSL, looked up once and kept: a look-up by name takes locks and a
+ * microsecond and more, which a packet does not have. Within crypto/ alone. Thread-safe.
+ */
+#pragma once
+#include <openssl/types.h>
+
+#include "crypto/digest.h"
+
+enum crypto_cipher_kind {
+    CRYPTO_AES128_GCM,
+    CRYPTO_AES256_GCM,
+    CRYPTO_AES128_CTR,
+    CRYPTO_AES192_CTR,
+    CRYPTO_AES256_CTR,
+    CRYPTO_CHACHA20,
+    CRYPTO_CIPHER_KIND_COUNT
+};
+
+/* Borrowed for ever; NULL: there was no memory, the next call tries again. */
+const EVP_MD *crypto_md(enum crypto_digest_kind);
+const EVP_CIPHER *crypto_cipher(enum crypto_cipher_kind);
+EVP_MAC *crypto_poly1305(void);
+
+/* Why a call of OpenSSL failed: -ENOMEM if it had no memory, or else `otherwise`. Empties the
+ * thread's queue of errors, where the reasons are. */
+int crypto_failure(int otherwise);
