@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "task/sys.h"
 
+#define SAMPLE_BYTES (128 * 1024)
+
 struct vfile {
     struct job close_job; /* here, so that closing needs no memory */
     _Atomic unsigned refs;
@@ -120,6 +122,21 @@ const struct vstat *vfile_stat(const struct vfile *f)
 bool vfile_reads_without_waiting(const struct vfile *f)
 {
     return f->reads_without_waiting;
+}
+
+/* The cache is filled and emptied by folios and by the windows of read-ahead, hardly ever by
+ * single pages. */
+bool vfile_is_cached(const struct vfile *f, uint64_t offset, uint64_t len)
+{
+    char byte;
+    const struct iovec iov = {&byte, 1};
+    if (!f->reads_without_waiting)
+        return false;
+    for (uint64_t at = 0; at < len; at += SAMPLE_BYTES) {
+        if (sys_preadv2(f->fd, &iov, 1, (off_t)(offset + at), RWF_NOWAIT) != 1)
+            return false;
+    }
+    return true;
 }
 
 bool vfile_is_in_memory(const struct vfile *f)

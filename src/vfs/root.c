@@ -133,21 +133,26 @@ int vroot_fd(const struct vroot *root)
     return root->tree.fd;
 }
 
+/* 1: yes, -1: no, 0: not known. A file system that cannot is not even asked by the kernel. */
+static int ask_nowait(int fd)
+{
+    char byte;
+    const struct iovec iov = {&byte, 1};
+    ssize_t n = sys_preadv2(fd, &iov, 1, 0, RWF_NOWAIT);
+    if (n >= 0 || n == -EAGAIN)
+        return 1;
+    return n == -EOPNOTSUPP ? -1 : 0;
+}
+
 bool vroot_reads_without_waiting(struct vroot *root, int fd, const struct stat *st)
 {
-    if (st->st_dev != root->number)
-        return false; /* another mount: nothing is known of it */
+    if (st->st_dev != root->number) /* what is known is not of that mount */
+        return ask_nowait(fd) > 0;
     if (root->is_memory)
         return true;
     int known = atomic_load(&root->nowait);
     if (known == 0) {
-        char byte;
-        const struct iovec iov = {&byte, 1};
-        ssize_t n = sys_preadv2(fd, &iov, 1, 0, RWF_NOWAIT);
-        if (n >= 0 || n == -EAGAIN)
-            known = 1;
-        else if (n == -EOPNOTSUPP)
-            known = -1;
+        known = ask_nowait(fd);
         atomic_store(&root->nowait, known);
     }
     return known > 0;

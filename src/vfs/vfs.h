@@ -118,6 +118,9 @@ void vfile_write_begin(struct vfile *);
 void vfile_write_end(struct vfile *);
 const struct vstat *vfile_stat(const struct vfile *);   /* as it was at the open */
 bool vfile_reads_without_waiting(const struct vfile *); /* RWF_NOWAIT, or tmpfs */
+/* Whether these bytes are in the page cache, as a few of them tell; false where the file system
+ * cannot say. What is asked for and is not there begins to be read. */
+bool vfile_is_cached(const struct vfile *, uint64_t offset, uint64_t len);
 /* The root's own memory file system: neither a read nor a write of it waits for a disk. */
 bool vfile_is_in_memory(const struct vfile *);
 bool vfile_may_sendfile(const struct vfile *); /* as the policy was at the open */

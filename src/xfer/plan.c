@@ -6,8 +6,12 @@ static enum xfer_path plan_send(const struct xfer_facts *f)
     /* A copy of 64 KB costs a few microseconds, the trip to the pool that sendfile needs (it
      * has no "only if it need not wait") forty. */
     bool copies = needs_pool && f->is_small && f->file_reads_without_waiting;
-    if (f->stream_has_fd && !f->sendfile_refused && !copies)
-        return needs_pool ? XFER_PATH_SENDFILE_POOL : XFER_PATH_SENDFILE_INLINE;
+    if (f->stream_has_fd && !f->sendfile_refused && !copies) {
+        if (!needs_pool)
+            return XFER_PATH_SENDFILE_INLINE;
+        return f->file_reads_without_waiting ? XFER_PATH_SENDFILE_CACHED
+                                             : XFER_PATH_SENDFILE_POOL;
+    }
     if (f->file_reads_without_waiting || !needs_pool)
         return XFER_PATH_ROOMS_INLINE;
     return XFER_PATH_ROOMS_POOL;

@@ -22,6 +22,7 @@ enum xfer_path {
     XFER_PATH_ROOMS_INLINE, /* preadv into rooms of the stream */
     XFER_PATH_ROOMS_POOL,
     XFER_PATH_SENDFILE_INLINE,
+    XFER_PATH_SENDFILE_CACHED, /* inline while it finds the file in memory, then in jobs */
     XFER_PATH_SENDFILE_POOL,
     XFER_PATH_SLICES_INLINE, /* pwritev of slices of the stream */
     XFER_PATH_SLICES_POOL,

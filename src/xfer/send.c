@@ -26,13 +26,24 @@ static void refresh_lowat(const struct transfer *t, usec_t *last)
     tcp_refresh_lowat(t->fd, senders >= MANY_SENDERS);
 }
 
+/* Once a file was not in the cache, the rest of it goes by jobs: probes ahead of what is read
+ * would look to read-ahead like a file that is read here and there. */
+static int sendfile_budget(struct transfer *t, uint64_t *ret)
+{
+    uint64_t step = transfer_pool(t) != NULL ? MOVE_JOB_BYTES : TASK_TURN_BYTES;
+    int r = transfer_budget(t, step, ret);
+    if (r == 0 && t->path == XFER_PATH_SENDFILE_CACHED &&
+        !vfile_is_cached(t->file, t->offset, *ret))
+        t->path = XFER_PATH_SENDFILE_POOL;
+    return r;
+}
+
 static int send_by_sendfile(struct transfer *t)
 {
     usec_t lowat_at = 0;
-    uint64_t step = transfer_pool(t) != NULL ? MOVE_JOB_BYTES : TASK_TURN_BYTES;
     while (t->left > 0) {
         uint64_t budget;
-        int r = transfer_budget(t, step, &budget);
+        int r = sendfile_budget(t, &budget);
         if (r < 0)
             return r;
         unsigned edges = io_fd_edges(t->fd, IO_WRITE);

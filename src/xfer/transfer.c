@@ -62,6 +62,7 @@ struct pool *transfer_pool(const struct transfer *t)
         return vfile_pool(t->file);
     case XFER_PATH_ROOMS_INLINE:
     case XFER_PATH_SENDFILE_INLINE:
+    case XFER_PATH_SENDFILE_CACHED:
     case XFER_PATH_SLICES_INLINE:
     case XFER_PATH_SOCKET_INLINE:
     case XFER_PATH_COUNT:

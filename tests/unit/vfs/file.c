@@ -1,4 +1,5 @@
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
@@ -113,6 +114,65 @@ static void knows_whether_reads_can_wait(void **state)
     }
 }
 
+#define CACHED_BYTES ((size_t)1024 * 1024)
+#define HOLE_FROM    ((size_t)512 * 1024)
+#define HOLE_BYTES   ((size_t)256 * 1024)
+
+/* Empties the page cache in the middle of a file; false: something keeps it there. */
+static bool drop_middle(int fd)
+{
+    unsigned char pages[CACHED_BYTES / 4096];
+    TASK_ASSERT(fsync(fd) == 0);
+    TASK_ASSERT(posix_fadvise(fd, HOLE_FROM, HOLE_BYTES, POSIX_FADV_DONTNEED) == 0);
+    void *map = mmap(NULL, CACHED_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    TASK_ASSERT(map != MAP_FAILED);
+    TASK_ASSERT(mincore(map, CACHED_BYTES, pages) == 0);
+    TASK_ASSERT(munmap(map, CACHED_BYTES) == 0);
+    bool is_gone = true;
+    for (size_t i = HOLE_FROM / 4096; i < (HOLE_FROM + HOLE_BYTES) / 4096; i++)
+        is_gone = is_gone && !(pages[i] & 1);
+    return is_gone;
+}
+
+static void look_for_cached(void *arg)
+{
+    struct ground *g = arg;
+    tree_serve(&g->t, NULL);
+    tree_file(&g->t, "root/f", "");
+    int fd = open(tree_path(&g->t, "root/f"), O_RDWR | O_CLOEXEC);
+    char *data = calloc(1, CACHED_BYTES);
+    TASK_ASSERT(fd >= 0 && data && pwrite(fd, data, CACHED_BYTES, 0) == (ssize_t)CACHED_BYTES);
+    free(data);
+    struct vfile *f = open_file(g, "/f");
+    if (!vfile_reads_without_waiting(f) || vfile_is_in_memory(f)) {
+        TASK_ASSERT(!vfile_reads_without_waiting(f) || !vfile_is_cached(f, 0, CACHED_BYTES));
+    } else {
+        TASK_ASSERT(vfile_is_cached(f, 0, CACHED_BYTES));
+        TASK_ASSERT(vfile_is_cached(f, CACHED_BYTES - 1, 1));
+        TASK_ASSERT(!vfile_is_cached(f, CACHED_BYTES, 1)); /* past the end is nothing */
+        if (drop_middle(fd)) {
+            TASK_ASSERT(vfile_is_cached(f, 0, HOLE_FROM));
+            TASK_ASSERT(!vfile_is_cached(f, HOLE_FROM - 4096, HOLE_BYTES));
+        }
+    }
+    (void)vfile_close(f);
+    TASK_ASSERT(close(fd) == 0);
+}
+
+static void knows_what_is_in_the_cache(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        struct ground g = {0};
+        if (access(places[i], W_OK) < 0)
+            continue;
+        tree_init_in(&g.t, places[i]);
+        run_deterministic(1, look_for_cached, &g);
+        tree_done(&g.t);
+    }
+}
+
 static void body_roots_on_one_device_share_its_part_of_the_pool(struct ground *g)
 {
     struct vroot *other = NULL;
@@ -167,6 +227,7 @@ int main(void)
         cmocka_unit_test(reads_what_is_there),
         cmocka_unit_test(a_file_outlives_its_vfs_and_its_name),
         cmocka_unit_test(knows_whether_reads_can_wait),
+        cmocka_unit_test(knows_what_is_in_the_cache),
         cmocka_unit_test(roots_on_one_device_share_its_part_of_the_pool),
         cmocka_unit_test(opens_and_closes_on_pool_threads),
     };

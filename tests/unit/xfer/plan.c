@@ -13,7 +13,8 @@ static const struct {
     enum xfer_path path;
 } truth[] = {
     /* the kernel moves them: in the pool, if the file may have to wait for a disk */
-    {"01-0100", XFER_PATH_SENDFILE_POOL},
+    {"0100100", XFER_PATH_SENDFILE_POOL},
+    {"0110100", XFER_PATH_SENDFILE_CACHED},
     {"0100110", XFER_PATH_SENDFILE_POOL},
     {"01-00-0", XFER_PATH_SENDFILE_INLINE},
     {"01-1--0", XFER_PATH_SENDFILE_INLINE},

@@ -317,26 +317,37 @@ static void without_sendfile_the_bytes_go_through_rooms(void **state)
 
 /* -- a file that is not in memory -- */
 
+static const struct {
+    uint64_t size, cold_from;
+} cold[] = {{50000, 0}, {LARGE, 0}, {LARGE, 1536 * 1024}};
+
+static void send_cold_file(struct place *p, enum way way, uint64_t size, uint64_t cold_from)
+{
+    struct sending s = {.request = {.length = UINT64_MAX}};
+    place_write(p, size);
+    int fd = open(place_path(p), O_RDONLY | O_CLOEXEC);
+    TASK_ASSERT(fd >= 0 && fsync(fd) == 0);
+    TASK_ASSERT(posix_fadvise(fd, (off_t)cold_from, 0, POSIX_FADV_DONTNEED) == 0);
+    TASK_ASSERT(close(fd) == 0);
+    place_connect(p, way);
+    TASK_ASSERT(send_file(p, &s) == 0);
+    TASK_ASSERT(!s.reader.wrong && s.reader.got == size);
+    place_disconnect(p);
+}
+
 static void send_cold(void *arg)
 {
     struct place p;
     (void)arg;
     place_open(&p, tmp, 0);
     for (enum way way = 0; way < WAY_COUNT; way++) {
-        struct sending s = {.request = {.length = UINT64_MAX}};
-        place_write(&p, 50000);
-        int fd = open(place_path(&p), O_RDONLY | O_CLOEXEC);
-        TASK_ASSERT(fd >= 0 && fsync(fd) == 0);
-        TASK_ASSERT(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0 && close(fd) == 0);
-        place_connect(&p, way);
-        TASK_ASSERT(send_file(&p, &s) == 0);
-        TASK_ASSERT(!s.reader.wrong && s.reader.got == 50000);
-        place_disconnect(&p);
+        for (size_t i = 0; i < ARRAY_LEN(cold); i++)
+            send_cold_file(&p, way, cold[i].size, cold[i].cold_from);
     }
     place_close(&p);
 }
 
-static void a_small_file_that_is_not_in_memory_is_sent_too(void **state)
+static void a_file_that_is_not_in_memory_is_sent_too(void **state)
 {
     (void)state;
     run_deterministic(1, send_cold, NULL);
@@ -426,7 +437,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_stops_or_goes_is_the_streams_fault),
         cmocka_unit_test(a_transfer_can_be_cancelled),
         cmocka_unit_test(without_sendfile_the_bytes_go_through_rooms),
-        cmocka_unit_test(a_small_file_that_is_not_in_memory_is_sent_too),
+        cmocka_unit_test(a_file_that_is_not_in_memory_is_sent_too),
         cmocka_unit_test(a_filter_counts_wire_bytes_apart),
 #ifdef FERRY_FAULTS
         cmocka_unit_test(each_failed_call_ends_the_transfer_and_leaks_nothing),
