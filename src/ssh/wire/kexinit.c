@@ -7,7 +7,7 @@
 
 struct known {
     struct bytes name;
-    int kind;
+    unsigned kind;
 };
 
 static const struct known kexes[] = {
@@ -66,7 +66,7 @@ static const struct known *find_known(enum ssh_list list, struct bytes name)
     return NULL;
 }
 
-static const char *name_of(const struct known *known, size_t count, int kind)
+static const char *name_of(const struct known *known, size_t count, unsigned kind)
 {
     for (size_t i = 0; i < count; i++)
         if (known[i].kind == kind)
