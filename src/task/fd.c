@@ -10,11 +10,14 @@
 #include "task/sys.h"
 
 #define DOZE_RETRY_US (100 * USEC_PER_MS)
+#define EVENTS        (EPOLLIN | EPOLLRDHUP | EPOLLPRI) /* and EPOLLOUT, once asked for */
 
 struct io_fd {
     int number;
     _Atomic unsigned refs; /* the worker's one, and one per job */
     bool closed;
+    bool tells_room;  /* EPOLLOUT is asked for */
+    bool hides_bytes; /* io_fd_read_short() may not conclude anything */
 
     struct io_side {
         bool ready;
@@ -34,6 +37,12 @@ struct io_fd {
     } doze;
 };
 
+static int watch(struct io_fd *f, int operation, uint32_t more)
+{
+    struct epoll_event event = {.events = EVENTS | EPOLLET | more, .data.ptr = f};
+    return sys_epoll_ctl(f->worker->epoll, operation, f->number, &event);
+}
+
 int io_fd_new(int number, struct io_fd **ret)
 {
     struct worker *w = worker_current;
@@ -47,9 +56,7 @@ int io_fd_new(int number, struct io_fd **ret)
     f->refs = 1;
     /* A new socket may be readable and writable without any edge to come: try first. */
     f->side[IO_READ].ready = f->side[IO_WRITE].ready = true;
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-                                .data.ptr = f};
-    int r = sys_epoll_ctl(w->epoll, EPOLL_CTL_ADD, number, &event);
+    int r = watch(f, EPOLL_CTL_ADD, 0);
     if (r < 0) {
         sys_close(number);
         mem_free(f);
@@ -130,7 +137,24 @@ void io_fd_not_ready(struct io_fd *f, enum io_dir dir, unsigned edges)
         f->side[dir].ready = false;
 }
 
+void io_fd_read_short(struct io_fd *f, unsigned edges)
+{
+    if (!f->hides_bytes)
+        io_fd_not_ready(f, IO_READ, edges);
+}
+
 /* -- waiting -- */
+
+/* Few ever wait for room, and a socket that has some tells so as soon as it is asked: whoever
+ * just reads would be woken for it. Asking late loses nothing, since epoll looks at once. */
+static int ask_for_room(struct io_fd *f)
+{
+    if (f->tells_room)
+        return 0;
+    int r = watch(f, EPOLL_CTL_MOD, EPOLLOUT);
+    f->tells_room = r == 0;
+    return r;
+}
 
 static void claim(struct io_side *side)
 {
@@ -162,10 +186,13 @@ int io_fd_wait_or(struct io_fd *f, enum io_dir dir, struct event *event, usec_t 
             return -ECANCELED;
         if (side->ready)
             return 0;
+        int r = dir == IO_WRITE ? ask_for_room(f) : 0;
+        if (r < 0)
+            return r;
         claim(side);
         if (event)
             list_append(&event->waiters, &me.node);
-        int r = task_park(dir == IO_READ ? "read" : "write", deadline);
+        r = task_park(dir == IO_READ ? "read" : "write", deadline);
         if (event)
             list_remove(&me.node);
         side->waiter = NULL;
@@ -235,6 +262,8 @@ void io_fd_on_event(struct io_fd *f, uint32_t events)
     if (f->closed)
         return;
     const uint32_t both = EPOLLHUP | EPOLLERR;
+    if (events & (EPOLLRDHUP | EPOLLPRI | both))
+        f->hides_bytes = true;
     const uint32_t mask[IO_DIR_COUNT] = {EPOLLIN | EPOLLRDHUP | both,
                                          EPOLLOUT | EPOLLRDHUP | both};
     for (unsigned dir = 0; dir < IO_DIR_COUNT; dir++) {

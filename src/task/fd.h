@@ -1,8 +1,9 @@
-/* Descriptors on the loop: registered once, edge-triggered, both directions.
+/* Descriptors on the loop: edge-triggered; for reading from the start, for writing from the
+ * first time that somebody waits for room.
  *
  * The rule of use: try the call first; park only after EAGAIN, never after a short count;
- * `ready` is cleared only by EAGAIN, with the edge counter taken before the call, so that an
- * edge which comes while a pool thread runs the call is not lost:
+ * `ready` is cleared only by EAGAIN (but see io_fd_read_short()), with the edge counter taken
+ * before the call, so that an edge which comes while a pool thread runs the call is not lost:
  *
  *     for (;;) {
  *         unsigned edges = io_fd_edges(f, IO_READ);
@@ -42,6 +43,11 @@ void io_fd_unref(struct io_fd *);
 int io_fd_number(const struct io_fd *);
 unsigned io_fd_edges(const struct io_fd *, enum io_dir);
 void io_fd_not_ready(struct io_fd *, enum io_dir, unsigned edges); /* no-op if edges is old */
+
+/* After a read of a stream socket that gave less than was asked for: as after EAGAIN, since
+ * that was all there is (epoll(7)). But behind it may be the end, an error, or an urgent byte,
+ * at which each read stops (tcp(7)); once one of them was told of, this does nothing. */
+void io_fd_read_short(struct io_fd *, unsigned edges);
 
 /* Returns 0 at once while ready; else parks until an edge. -ETIMEDOUT, -ECANCELED. */
 PARKS MUST_CHECK int io_fd_wait(struct io_fd *, enum io_dir, usec_t deadline);

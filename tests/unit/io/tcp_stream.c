@@ -347,6 +347,52 @@ static void causes_of_a_lost_connection_read_as_closed(void **state)
     assert_int_equal(tcp_result(7), 7);
 }
 
+/* -- a read that gives less than was asked for -- */
+
+static void read_behind_short_reads(void *arg)
+{
+    struct tcp_pair p;
+    char some[16];
+    int on = 1;
+    (void)arg;
+    tcp_pair_open(&p, STALL_US);
+    int client = io_fd_number(stream_fd(p.client));
+    TASK_ASSERT(sys_setsockopt(io_fd_number(stream_fd(p.server)), SOL_SOCKET, SO_OOBINLINE, &on,
+                               sizeof(on)) == 0);
+    TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("ab")) == 0);
+    TASK_ASSERT(stream_wait(p.server, NULL, USEC_NEVER) == 0);
+    TASK_ASSERT(stream_read(p.server, some, sizeof(some)) == 2);
+    TASK_ASSERT(stream_wait(p.server, NULL, clock_now()) == -ETIMEDOUT);
+
+    TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("cd")) == 0);
+    TASK_ASSERT(sys_send(client, "!", 1, MSG_OOB) == 1);
+    TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("ef")) == 0);
+    size_t got = 0;
+    while (got < 5) { /* it stops at the urgent byte, at least once */
+        TASK_ASSERT(stream_wait(p.server, NULL, clock_after(STALL_US)) == 0);
+        ssize_t n = stream_read(p.server, some + got, sizeof(some) - got);
+        TASK_ASSERT(n > 0);
+        got += (size_t)n;
+    }
+    TASK_ASSERT(memcmp(some, "cd!ef", 5) == 0);
+    tcp_pair_close(&p);
+
+    tcp_pair_open(&p, STALL_US);
+    TASK_ASSERT(stream_write_bytes(p.client, BYTES_LIT("bye")) == 0);
+    TASK_ASSERT(stream_end(p.client, 0) == 0);
+    TASK_ASSERT(stream_wait(p.server, NULL, USEC_NEVER) == 0);
+    TASK_ASSERT(stream_read(p.server, some, sizeof(some)) == 3);
+    TASK_ASSERT(stream_wait(p.server, NULL, clock_after(STALL_US)) == 0);
+    TASK_ASSERT(stream_read(p.server, some, sizeof(some)) == 0);
+    tcp_pair_close(&p);
+}
+
+static void what_lies_behind_a_short_read_is_found(void **state)
+{
+    (void)state;
+    run_deterministic(1, read_behind_short_reads, NULL);
+}
+
 #ifdef FERRY_FAULTS
 static void fail_in_turn(void *arg)
 {
@@ -390,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_wait_ends_by_bytes_or_event_and_not_by_a_guess),
         cmocka_unit_test(what_is_unsent_is_bounded),
         cmocka_unit_test(a_connection_has_ended_once_all_of_it_was_read),
+        cmocka_unit_test(what_lies_behind_a_short_read_is_found),
         cmocka_unit_test(causes_of_a_lost_connection_read_as_closed),
 #ifdef FERRY_FAULTS
         cmocka_unit_test(no_failed_call_leaks),
