@@ -12,7 +12,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench/compat/compat.h"
-#include "bench/engine/run.h"
+#include "bench/engine/benchmark.h"
+#include "bench/engine/choice.h"
+#include "bench/ftp/suite.h"
 #include "bench/options/options.h"
 #include "bench/report/report.h"
 #include "client/bench_peers.h"
@@ -217,8 +219,9 @@ static int run_with_baseline(const struct bench_options *o)
 
 static void list_rows(void)
 {
-    for (size_t i = 0; i < row_kind_count; i++)
-        printf("%-16s %s\n", row_kinds[i].name, row_kinds[i].label);
+    const struct row_table *rows = bench_suite_ftp.rows;
+    for (size_t i = 0; i < rows->count; i++)
+        printf("%-16s %s\n", rows->kinds[i].name, rows->kinds[i].label);
     puts("\n# clients, @ a file's size, & the window; as the options say");
 }
 
@@ -226,12 +229,14 @@ static void list_rows(void)
 
 static const char *row_name(size_t i)
 {
-    return i < row_kind_count ? row_kinds[i].name : NULL;
+    const struct row_table *rows = bench_suite_ftp.rows;
+    return i < rows->count ? rows->kinds[i].name : NULL;
 }
 
 static const char *peer_name(size_t i)
 {
-    return i < recipe_count ? recipes[i].name : NULL;
+    const struct recipe_list *list = bench_suite_ftp.recipes;
+    return i < list->count ? list->recipes[i].name : NULL;
 }
 
 /* "none" is a peer's name, too: ferryd and the floor alone. */
@@ -256,13 +261,10 @@ static int check_names(const char *what, const char *list, const char *(*name)(s
 /* A row that was asked for by name is not left out in silence. */
 static int check_rows_of_server(const struct bench_options *o)
 {
-    for (size_t i = 0; o->rows != NULL && o->has_server && i < row_kind_count; i++) {
-        const struct row_kind *kind = &row_kinds[i];
-        const char *why = (kind->traits & ROW_STAGED) != 0
-                              ? "is for servers that ferry starts: leave out --url"
-                          : (kind->traits & ROW_NEEDS_PID) != 0 && o->pid == 0
-                              ? "is about the server's process: give --pid"
-                              : NULL;
+    const struct row_table *rows = bench_suite_ftp.rows;
+    for (size_t i = 0; o->rows != NULL && i < rows->count; i++) {
+        const struct row_kind *kind = &rows->kinds[i];
+        const char *why = choice_refusal(o, kind);
         if (why != NULL && bench_list_has(o->rows, kind->name)) {
             fprintf(stderr, "ferry bench ftp: row '%s' %s.\n", kind->name, why);
             return EXIT_USAGE;
@@ -300,7 +302,7 @@ static int bench_ftp(int argc, char **argv)
     if (o == NULL)
         return complain("it could not be run", err_text(-ENOMEM));
     int code = EXIT_USAGE;
-    if (bench_options_parse(argc, argv, stderr, o) == 0) {
+    if (bench_options_parse(&bench_suite_ftp, argc, argv, stderr, o) == 0) {
         code = EXIT_OK;
         if (o->help) {
             bench_options_print_help(stdout);

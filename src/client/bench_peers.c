@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/ftp/suite.h"
 #include "bench/peers/peer.h"
 #include "bench/peers/peer_inside.h"
 #include "bench/peers/peer_install.h"
@@ -38,10 +39,11 @@ static int complain(const char *what, const char *why)
 
 /* -- the table -- */
 
-static int list(void)
+static int list_peers(void)
 {
-    for (size_t i = 0; i < recipe_count; i++) {
-        const struct recipe *recipe = &recipes[i];
+    const struct recipe_list *list = &ftp_recipes;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct recipe *recipe = &list->recipes[i];
         struct peer_place place;
         peer_place_find(recipe, &place);
         if (recipe->is_floor)
@@ -58,8 +60,9 @@ static int list(void)
 static int install(void)
 {
     int code = EXIT_OK;
-    for (size_t i = 0; i < recipe_count; i++) {
-        const struct recipe *recipe = &recipes[i];
+    const struct recipe_list *list = &ftp_recipes;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct recipe *recipe = &list->recipes[i];
         struct peer_place place;
         peer_place_find(recipe, &place);
         if (recipe->package == NULL || place.is_installed)
@@ -69,7 +72,7 @@ static int install(void)
         if (peer_install(recipe, stdout, error) < 0)
             code = complain(recipe->name, error);
     }
-    int listed = list();
+    int listed = list_peers();
     return code != EXIT_OK ? code : listed;
 }
 
@@ -97,7 +100,7 @@ static int serve(const struct stage *stage, const struct recipe *recipe,
                  enum recipe_variant variant)
 {
     struct peer peer;
-    int r = peer_start(&peer, stage, recipe, variant);
+    int r = peer_start(&peer, stage, &ftp_recipes, recipe, variant);
     if (r < 0) {
         r = complain(recipe->name, peer.error);
     } else {
@@ -123,7 +126,7 @@ static int run(const char *what, const char *disk)
     enum recipe_variant variant = RECIPE_PLAIN;
     size_t len = strcspn(what, ":");
     text_copy(name, sizeof(name), bytes_of(what, len));
-    const struct recipe *recipe = recipe_find(name);
+    const struct recipe *recipe = recipe_find(&ftp_recipes, name);
     if (recipe == NULL)
         return complain(what, "there is no recipe of that name");
     if (what[len] == ':' && recipe_variant_find(what + len + 1, &variant) < 0)
@@ -181,7 +184,7 @@ int command_bench_peers(int argc, char **argv)
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    return what != NULL ? run(what, disk) : installs ? install() : list();
+    return what != NULL ? run(what, disk) : installs ? install() : list_peers();
 }
 
 /* -- the child -- */
@@ -190,12 +193,13 @@ int command_bench_inside(int argc, char **argv)
 {
     enum recipe_variant variant;
     uint64_t port;
-    const struct recipe *recipe = argc == 5 ? recipe_find(argv[1]) : NULL;
-    if (recipe == NULL || recipe_variant_find(argv[2], &variant) < 0 ||
-        text_u64(bytes_str(argv[4]), 10, UINT16_MAX, &port) < 0) {
+    bool is_known = argc == 6 && strcmp(argv[1], ftp_recipes.suite) == 0;
+    const struct recipe *recipe = is_known ? recipe_find(&ftp_recipes, argv[2]) : NULL;
+    if (recipe == NULL || recipe_variant_find(argv[3], &variant) < 0 ||
+        text_u64(bytes_str(argv[5]), 10, UINT16_MAX, &port) < 0) {
         fputs("ferry bench run-peer: for ferry's own use\n", stderr);
         return EXIT_USAGE;
     }
-    return peer_inside_run(recipe, variant, argv[3], (unsigned)port) < 0 ? EXIT_FAILED
+    return peer_inside_run(recipe, variant, argv[4], (unsigned)port) < 0 ? EXIT_FAILED
                                                                          : EXIT_OK;
 }

@@ -1,30 +1,44 @@
 #include "bench/engine/choice.h"
 
-bool choice_has_row(const struct bench *b, const struct row_kind *kind)
+static bool has(const struct row_kind *kind, unsigned trait)
 {
-    if (b->stage == NULL && (kind->traits & ROW_STAGED) != 0)
+    return (kind->traits & trait) != 0;
+}
+
+const char *choice_refusal(const struct bench_options *o, const struct row_kind *kind)
+{
+    if (!o->has_server)
+        return NULL;
+    if (has(kind, ROW_STAGED))
+        return "is for servers that ferry starts: leave out --url";
+    if (has(kind, ROW_NEEDS_PID) && o->pid == 0)
+        return "is about the server's process: give --pid";
+    return NULL;
+}
+
+bool choice_has_row(const struct bench_options *o, const struct row_kind *kind)
+{
+    if (choice_refusal(o, kind) != NULL)
         return false;
-    if (b->options->rows != NULL)
-        return bench_list_has(b->options->rows, kind->name);
-    if (b->options->quick && (kind->traits & ROW_THOUSANDS) != 0)
+    if (o->rows != NULL)
+        return bench_list_has(o->rows, kind->name);
+    if (o->quick && has(kind, ROW_THOUSANDS))
         return false;
-    return (kind->kinds & (1u << b->options->kind)) != 0;
+    return (kind->kinds & (1u << o->kind)) != 0;
 }
 
 static bool takes_part(const struct target *t, const struct row_kind *kind)
 {
     const struct recipe *recipe = t->recipe;
     if (recipe == NULL)
-        return (kind->traits & ROW_NEEDS_PID) == 0 || t->pid != 0;
+        return true;
     if (t->pid == 0)
         return false;
-    if ((kind->traits & ROW_THOUSANDS) != 0 && !recipe->is_event_driven)
+    if (has(kind, ROW_THOUSANDS) && !recipe->is_event_driven)
         return false;
-    if ((kind->traits & ROW_NO_FLOOR) != 0 && recipe->is_floor)
+    if (has(kind, ROW_NO_FLOOR) && recipe->is_floor)
         return false;
-    if ((kind->traits & ROW_HASHERS) != 0 && recipe->compares_plain)
-        return false;
-    return (kind->traits & ROW_NEEDS_MLSD) == 0 || !recipe->lacks_mlsd;
+    return (kind->needs & recipe->lacks) == 0;
 }
 
 unsigned choice_of_targets(struct bench *b, const struct row_kind *kind,

@@ -1,10 +1,15 @@
 /* Which rows a run has, and which servers take part in each. */
 #pragma once
 #include "bench/engine/bench.h"
+#include "bench/engine/row_kind.h"
 
-/* What takes minutes is left out of a quick run, and what needs servers of our own of one with
- * a server that runs already; unless it was asked for by name, and can be done. */
-bool choice_has_row(const struct bench *, const struct row_kind *);
+/* Why a server that runs already cannot have this row, as the end of a sentence about the row;
+ * NULL: it can, or the servers are our own. */
+const char *choice_refusal(const struct bench_options *, const struct row_kind *);
+
+/* None that is refused; what takes minutes is left out of a quick run, unless it was asked for
+ * by name. */
+bool choice_has_row(const struct bench_options *, const struct row_kind *);
 
 /* Those that run and can do it, in their order: ret[i] belongs to the bench. Returns how many;
  * 0 if the first server is not among them, since there is nothing to hold the others against.

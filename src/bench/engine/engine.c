@@ -4,9 +4,10 @@
 
 #include "base/text.h"
 #include "bench/engine/choice.h"
+#include "bench/engine/meter.h"
+#include "bench/engine/run.h"
 #include "bench/engine/servers.h"
 #include "bench/engine/turns.h"
-#include "bench/ftp/rows.h"
 #include "bench/report/size_text.h"
 
 #define ROW_US            (70 * USEC_PER_S) /* then slow servers get no further samples */
@@ -17,15 +18,6 @@
 
 _Static_assert(BENCH_PAIRS_MAX <= BENCH_SAMPLES_MAX, "a cell holds all samples");
 _Static_assert(BENCH_SAMPLES_MAX <= STATISTICS_SAMPLES_MAX, "and all have one interval");
-
-int run_fail(struct run *run, const char *what, const struct ftp_client *c, int result)
-{
-    static const struct ftp_client nobody;
-    if (result != -ECANCELED && run->cell->error[0] == '\0')
-        load_explain(run->cell->error, sizeof(run->cell->error), what, c != NULL ? c : &nobody,
-                     result);
-    return result;
-}
 
 /* -- one sample of one server -- */
 
@@ -38,19 +30,25 @@ static bool has(const struct run *run, unsigned trait)
 static void notice(struct run *run, int probe_result)
 {
     struct bench *b = run->bench;
+    char what[64];
+    snprintf(what, sizeof(what), "%s beside the transfers", b->probe.talk->name);
     if (probe_result < 0 && b->results->notice[0] == '\0')
-        load_explain(b->results->notice, sizeof(b->results->notice),
-                     "NOOP beside the transfers", &b->probe.client, probe_result);
+        b->probe.talk->explain(b, what, probe_result, sizeof(b->results->notice),
+                               b->results->notice);
+}
+
+static int fail_of_probe(struct run *run, int result)
+{
+    struct bench *b = run->bench;
+    char reason[BENCH_ERROR_MAX];
+    b->probe.talk->explain(b, b->probe.talk->name, result, sizeof(reason), reason);
+    return run_fail(run, reason, result);
 }
 
 static void set_up_probe(struct run *run)
 {
     struct probe *p = &run->bench->probe;
-    const struct load_settings *s = &run->target->load_settings;
-    p->settings = &s->client;
-    p->server = &s->server;
-    p->user = bytes_str(s->user);
-    p->password = bytes_str(s->password);
+    p->target = run->target;
     p->latencies = &run->latencies;
 }
 
@@ -98,11 +96,11 @@ static int measure(struct run *run, struct sample *s)
     int ended = meter_end(&m);
     notice(run, m.probe_result);
     if (r == 0 && ended < 0)
-        r = run_fail(run, "the server's process", NULL, ended);
+        r = run_fail_at(run, "the server's process", ended);
     if (r == 0 && has(run, ROW_P99)) {
         s->value = latencies_of(&run->latencies, first).p99_us / 1000;
         if (m.probe_result < 0)
-            r = run_fail(run, "NOOP", &run->bench->probe.client, m.probe_result);
+            r = fail_of_probe(run, m.probe_result);
     }
     if (r == 0)
         add_sample(run, &m, s);
@@ -116,8 +114,8 @@ static int give_up(struct run *run, int result)
     if (result == -ECANCELED)
         return result;
     if (run->cell->error[0] == '\0')
-        (void)run_fail(run, "the row", NULL, result);
-    load_close(&run->target->load);
+        (void)run_fail_at(run, "the row", result);
+    run->bench->suite->hang_up(run->target);
     return run->bench->stage != NULL ? 0 : result;
 }
 
@@ -216,7 +214,7 @@ static int run_in_turn(struct run *runs, unsigned count)
     if (r == 0)
         r = rounds(runs, count);
     if (r == 0 && runs[0].kind->conclude != NULL && runs[0].target->pid != 0)
-        r = row_wait_idle(runs[0].bench, clock_now()); /* once for all of them */
+        r = run_wait_idle(&runs[0], clock_now()); /* once for all of them */
     for (unsigned i = 0; i < count && r == 0; i++)
         r = finish(&runs[i]);
     for (unsigned i = 0; i < count; i++)
@@ -234,7 +232,7 @@ static void write_label(const struct run *run, char dst[BENCH_LABEL_MAX])
         char size[SIZE_TEXT_MAX];
         char *end = dst + len;
         if (*at == '#')
-            snprintf(end, SIZE_TEXT_MAX, "%u", row_crowd_size(run));
+            snprintf(end, SIZE_TEXT_MAX, "%u", run_clients(run));
         else if (*at == '&')
             snprintf(end, SIZE_TEXT_MAX, "%u", o->window);
         else if (*at == '@')
@@ -253,7 +251,7 @@ static int run_servers(struct bench *b, struct bench_row *row, struct run *runs)
         return run_in_turn(runs, count);
     for (unsigned i = 0; i < count && r == 0; i++) {
         for (unsigned k = 0; k < b->target_count; k++)
-            load_close(&b->targets[k].load);
+            b->suite->hang_up(&b->targets[k]);
         r = run_in_turn(&runs[i], 1);
     }
     return r;
@@ -277,15 +275,14 @@ static int run_row(struct bench *b, const struct row_kind *kind)
     for (unsigned i = 0; i < count; i++) {
         struct target *t = targets[i];
         struct bench_cell *cell = &row->cells[i];
-        runs[i] = (struct run){
-            .bench = b, .kind = kind, .target = t, .load = &t->load, .row = row, .cell = cell};
+        runs[i] = (struct run){.bench = b, .kind = kind, .target = t, .row = row, .cell = cell};
         text_copy(cell->target, sizeof(cell->target), bytes_str(t->record->name));
         cell->is_floor = t->recipe != NULL && t->recipe->is_floor;
         if (r == 0)
             r = latencies_init(&runs[i].latencies);
     }
     write_label(&runs[0], row->label);
-    row->clients = row_crowd_size(&runs[0]);
+    row->clients = run_clients(&runs[0]);
     b->label = row->label;
     if (r == 0)
         r = run_servers(b, row, runs);
@@ -303,24 +300,6 @@ static int run_row(struct bench *b, const struct row_kind *kind)
 
 /* -- all of them -- */
 
-/* The file that downloads take, and the proof that it can be written. */
-static int try_out(struct bench *b)
-{
-    char what[BENCH_HOST_MAX + 32];
-    const struct bench_url *server = &b->options->server;
-    struct load *load = &b->targets[0].load;
-    snprintf(what, sizeof(what), "%s port %u", server->host, server->port);
-    int r = load_open_lone(load);
-    if (r == 0) {
-        text_copy(what, sizeof(what), BYTES_LIT("upload of the first file"));
-        load->has_stored = true;
-        r = load_store(load, &load->lone, load->stem, load->settings->stream_bytes);
-    }
-    if (r < 0 && r != -ECANCELED)
-        load_explain(b->results->error, sizeof(b->results->error), what, &load->lone, r);
-    return r;
-}
-
 int engine_run(struct bench *b)
 {
     b->label = b->stage != NULL ? "starting servers" : "connecting";
@@ -328,12 +307,13 @@ int engine_run(struct bench *b)
     if (r == 0)
         r = servers_look(b);
     if (r == 0 && b->stage == NULL)
-        r = try_out(b);
+        r = b->suite->try_out(b);
     if (r == 0 && b->watcher->began != NULL)
         b->watcher->began(b->watcher->arg, b->results);
-    for (size_t i = 0; i < row_kind_count && r == 0; i++) {
-        const struct row_kind *kind = &row_kinds[i];
-        if (!choice_has_row(b, kind))
+    const struct row_table *rows = b->suite->rows;
+    for (size_t i = 0; i < rows->count && r == 0; i++) {
+        const struct row_kind *kind = &rows->kinds[i];
+        if (!choice_has_row(b->options, kind))
             continue;
         r = servers_run(b, kind->variant);
         if (r == 0)

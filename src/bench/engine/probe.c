@@ -64,11 +64,11 @@ static void on_stopped(struct worker_message *m)
 
 /* -- on the probe's worker -- */
 
-static int send_noops(struct probe *p)
+static int ask_on(struct probe *p)
 {
     for (;;) {
         usec_t sent = clock_now();
-        int r = ftp_client_noop(&p->client);
+        int r = p->talk->ask(p->arg);
         struct latencies *l = p->latencies;
         /* One that is not answered when the row ends has waited so long at least: left out, a
          * server that answers nobody would seem the quickest. */
@@ -85,14 +85,11 @@ static int send_noops(struct probe *p)
 static void probe_task(void *arg)
 {
     struct probe *p = arg;
-    ftp_client_init(&p->client, p->settings);
-    int r = ftp_client_connect(&p->client, p->server, NULL);
-    if (r == 0)
-        r = ftp_client_login(&p->client, p->user, p->password);
+    int r = p->talk->open(p->arg, p->target);
     post(p, p->commander, &p->begun, on_begun);
     if (r == 0)
-        r = send_noops(p);
-    ftp_client_close(&p->client);
+        r = ask_on(p);
+    p->talk->close(p->arg);
     p->result = r == -ECANCELED ? 0 : r;
 }
 

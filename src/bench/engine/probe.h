@@ -1,4 +1,4 @@
-/* How long a NOOP takes beside whatever else is measured.
+/* How long the shortest question takes beside whatever else is measured.
  *
  * The probe has a session of its own and runs on a worker of its own, so that what it sees is
  * the server's delay, not that of the loop which makes the load. A task of another worker, the
@@ -6,12 +6,13 @@
  */
 #pragma once
 #include "bench/report/results.h"
-#include "ftp/client.h"
 #include "task/runtime.h"
+
+struct target;
 
 #define LATENCIES_MAX 65536 /* five minutes; what comes later is not counted */
 
-/* Microseconds, one for each NOOP; on the heap. */
+/* Microseconds, one for each question; on the heap. */
 struct latencies {
     double *us; /* LATENCIES_MAX */
     unsigned count;
@@ -23,6 +24,16 @@ void latencies_done(struct latencies *);
 /* Sorts those from `first` on. */
 struct bench_latency latencies_of(struct latencies *, unsigned first);
 
+/* What a probe says to a server, as tasks on its worker; `arg` is the benchmark. */
+struct probe_talk {
+    const char *name;                                    /* of the question: "NOOP" */
+    PARKS int (*open)(void *arg, const struct target *); /* a session, logged in */
+    PARKS int (*ask)(void *arg);                         /* and be answered */
+    void (*close)(void *arg);
+    /* "what: " and why the last session failed, if it did with this result. */
+    void (*explain)(void *arg, const char *what, int result, size_t cap, char *dst);
+};
+
 struct probe;
 
 struct probe_message {
@@ -31,12 +42,13 @@ struct probe_message {
 };
 
 struct probe {
-    struct worker *commander, *worker; /* the owner sets them before the runtime runs */
+    /* the owner sets them before the runtime runs */
+    struct worker *commander, *worker;
+    const struct probe_talk *talk;
+    void *arg;
 
     /* the commander's, of the session that it has started; they outlive that */
-    const struct ftp_client_settings *settings;
-    const struct addr *server;
-    struct bytes user, password;
+    const struct target *target;
     struct latencies *latencies; /* what is measured is added to it */
 
     /* the commander's: messages set it on its worker */
@@ -50,7 +62,6 @@ struct probe {
 
     bool is_running;
     struct scope scope;
-    struct ftp_client client;
     int result; /* how its session ended: 0, or why it failed */
 
     struct probe_message start, stop, over, begun, stopped;

@@ -2,194 +2,45 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
-#include "bench/engine/engine.h"
-#include "bench/engine/interrupt.h"
-#include "bench/engine/servers.h"
-#include "io/tls.h"
+#include "base/text.h"
+#include "bench/machine/usage.h"
 
-#define TICK_US            (200 * USEC_PER_MS)
-#define IDLE_WAIT_US       (2 * USEC_PER_S)
-#define IDLE_WAIT_QUICK_US (1500 * USEC_PER_MS)
-
-#define POOL_THREADS 2 /* one looks at memory while the other starts a server */
-
-enum { LOAD_WORKER, PROBE_WORKER, WORKERS };
-
-struct benchmark {
-    struct bench bench;
-    struct scope work;  /* the rows, then the removal: a signal ends the one it meets */
-    struct scope aside; /* what goes on until the end */
-    struct interrupt interrupt;
-    int result;
-    unsigned files_left;
-    int removal_result;
-};
-
-static void rows_main(void *arg)
+unsigned run_clients(const struct run *run)
 {
-    struct benchmark *m = arg;
-    m->result = engine_run(&m->bench);
+    return run->kind->sessions != 0 ? run->kind->sessions : run->bench->options->clients;
 }
 
-/* Of a server that goes on; the folder of our own ones is removed whole. */
-static void remove_main(void *arg)
+int run_fail(struct run *run, const char *reason, int result)
 {
-    struct benchmark *m = arg;
-    if (m->bench.stage == NULL)
-        m->removal_result = load_remove_files(&m->bench.targets[0].load, &m->files_left);
+    if (result != -ECANCELED && run->cell->error[0] == '\0')
+        text_copy(run->cell->error, sizeof(run->cell->error), bytes_str(reason));
+    return result;
 }
 
-static void tick_main(void *arg)
+int run_fail_at(struct run *run, const char *what, int result)
 {
-    const struct bench *b = &((struct benchmark *)arg)->bench;
-    while (task_sleep_until(clock_now() + TICK_US) == 0)
-        b->watcher->tick(b->watcher->arg, b->label);
+    char reason[BENCH_ERROR_MAX];
+    snprintf(reason, sizeof(reason), "%s: %s", what, err_text(result));
+    return run_fail(run, reason, result);
 }
 
-static int start(struct scope *scope, const char *name, task_fn *fn, struct benchmark *m)
+int run_wait_idle(const struct run *run, usec_t since)
 {
-    return scope_start(scope, name, TASK_NORMAL, fn, m, NULL);
+    return task_sleep_until(since + run->bench->idle_wait_us);
 }
 
-/* Runs one thing that a signal may end. */
-static int run_work(struct benchmark *m, const char *name, task_fn *fn)
+int run_held_memory(struct run *run, uint64_t *ret_bytes, bool *ret_known)
 {
-    int r = start(&m->work, name, fn, m);
-    return r < 0 ? r : scope_wait(&m->work, USEC_NEVER);
-}
-
-static void load_main(struct benchmark *m)
-{
-    scope_init(&m->work);
-    scope_init(&m->aside);
-    int r = interrupt_start(&m->interrupt, &m->aside);
-    if (r == 0 && m->bench.watcher->tick != NULL)
-        r = start(&m->aside, "tick", tick_main, m);
-    if (r == 0)
-        r = run_work(m, "rows", rows_main);
-    if (r < 0)
-        m->result = r;
-    m->bench.label = "stopping";
-    servers_stop(&m->bench);
-    r = run_work(m, "remove files", remove_main);
-    if (r < 0)
-        m->removal_result = r;
-    scope_leave(&m->work);
-    scope_leave(&m->aside);
-    probe_over(&m->bench.probe);
-}
-
-static void worker_main(void *arg)
-{
-    struct benchmark *m = arg;
-    if (worker_index(worker_self()) == LOAD_WORKER)
-        load_main(m);
-    else
-        probe_main(&m->bench.probe);
-}
-
-static void say_how_it_ended(struct benchmark *m)
-{
-    struct bench *b = &m->bench;
-    struct bench_results *results = b->results;
-    bool is_said = results->error[0] != '\0';
-    for (unsigned i = 0; i < b->target_count; i++) {
-        results->stored_bytes += b->targets[i].load.stored_bytes;
-        results->retrieved_bytes += b->targets[i].load.retrieved_bytes;
-    }
-    if (results->count > 0 && b->stage == NULL)
-        is_said |= results->rows[results->count - 1].cells[0].error[0] != '\0';
-    results->is_complete = m->result == 0;
-    results->took_us = (usec_t)(clock_wall_us() - results->began_at_us);
-    if (m->interrupt.has_come)
-        snprintf(results->error, sizeof(results->error), "interrupted");
-    else if (m->result < 0 && !is_said)
-        snprintf(results->error, sizeof(results->error), "%s", err_text(m->result));
-    if (m->files_left > 0)
-        snprintf(results->notice, sizeof(results->notice),
-                 "%u file%s named %s* may be left on the server: %s", m->files_left,
-                 m->files_left == 1 ? "" : "s", b->targets[0].load.stem,
-                 err_text(m->removal_result));
-}
-
-static uint64_t longest_file(const struct bench *b)
-{
-    const struct load_settings *s = &b->targets[0].load_settings;
-    return s->file_bytes > s->stream_bytes ? s->file_bytes : s->stream_bytes;
-}
-
-static int run_benchmark(struct benchmark *m, const struct addr *server)
-{
-    struct bench *b = &m->bench;
-    const struct runtime_settings settings = {
-        .workers = WORKERS, .pool_threads = POOL_THREADS, .hash_threads = 1};
-    struct runtime *runtime = NULL;
-    b->source.file = -1;
-    probe_init(&b->probe);
-    int r = server != NULL ? servers_use(b, server) : servers_choose(b);
-    if (r == 0)
-        r = load_source_init(&b->source, longest_file(b));
-    if (r == 0)
-        r = interrupt_init(&m->interrupt, &m->work);
-    if (r == 0)
-        r = runtime_new(&settings, &runtime);
+    struct usage seen = {0};
+    *ret_known = false;
+    if (run->target->pid == 0)
+        return 0;
+    int r = usage_read(run->bench->pool, run->target->pid, true, &seen);
     if (r == 0) {
-        b->pool = runtime_files_pool(runtime);
-        b->probe.commander = runtime_worker(runtime, LOAD_WORKER);
-        b->probe.worker = runtime_worker(runtime, PROBE_WORKER);
-        r = runtime_run(runtime, worker_main, m);
+        *ret_known = seen.dirty_result == 0;
+        *ret_bytes = seen.dirty_bytes;
     }
-    if (r == 0)
-        say_how_it_ended(m);
-    (void)runtime_free(runtime);
-    interrupt_done(&m->interrupt);
-    load_source_done(&b->source);
-    b->tls = tls_context_free(b->tls);
     return r;
-}
-
-static int run_staged(struct benchmark *m)
-{
-    struct stage *stage = mem_new(sizeof(*stage));
-    if (stage == NULL)
-        return -ENOMEM;
-    int r = stage_open(stage, m->bench.options->disk);
-    m->bench.stage = stage;
-    if (r == 0)
-        r = run_benchmark(m, NULL);
-    stage_close(stage);
-    mem_free(stage);
-    return r;
-}
-
-int bench_run(const struct bench_options *options, const struct addr *server,
-              const struct bench_watcher *watcher, struct bench_results *ret)
-{
-    memset(ret, 0, sizeof(*ret));
-    ret->began_at_us = clock_wall_us();
-    ret->rows = mem_new(BENCH_ROWS_MAX * sizeof(*ret->rows));
-    struct benchmark *m = mem_new(sizeof(*m));
-    int r = -ENOMEM;
-    if (m != NULL && ret->rows != NULL) {
-        m->interrupt.fd = -1;
-        m->bench.options = options;
-        m->bench.watcher = watcher;
-        m->bench.results = ret;
-        m->bench.idle_wait_us = options->quick ? IDLE_WAIT_QUICK_US : IDLE_WAIT_US;
-        r = server != NULL ? run_benchmark(m, server) : run_staged(m);
-    }
-    mem_free(m);
-    return r;
-}
-
-void bench_results_done(struct bench_results *results)
-{
-    for (unsigned i = 0; i < results->server_count; i++)
-        mem_free(results->servers[i].settings);
-    mem_free(results->rows);
-    results->rows = NULL;
 }

@@ -1,13 +1,29 @@
-/* `ferry bench ftp`, from the options to the results. */
+/* A row under way on one server, and what rows of every suite need. */
 #pragma once
 #include "bench/engine/bench.h"
-#include "io/addr.h"
+#include "bench/engine/row_kind.h"
 
-/* Runs what the options ask for in a runtime of its own; not from a task. `server` is the one
- * that runs already; NULL: ferryd and the peers are started, for which one must be root. All
- * that is to be said stands in *ret, which holds the rows so far when something failed or a
- * signal came. All signals must be blocked (runtime_signals_setup()). 0, or a failure: *ret is
- * empty. bench_results_done() in any case. */
-MUST_CHECK int bench_run(const struct bench_options *, const struct addr *server,
-                         const struct bench_watcher *, struct bench_results *ret);
-void bench_results_done(struct bench_results *);
+struct run {
+    struct bench *bench;
+    const struct row_kind *kind;
+    struct target *target;
+    struct bench_row *row;
+    struct bench_cell *cell;
+    struct latencies latencies;
+    /* its row's own */
+    usec_t quiet_since;
+    uint64_t memory_first;
+};
+
+/* How many sessions the row has. */
+unsigned run_clients(const struct run *);
+
+/* The cell has the reason of its first failure, unless that is -ECANCELED. Both return result;
+ * the second says "what: " and the text of the error. */
+int run_fail(struct run *, const char *reason, int result);
+int run_fail_at(struct run *, const char *what, int result);
+
+/* A while of silence since then, in which a server gives back what it needs no longer. */
+PARKS MUST_CHECK int run_wait_idle(const struct run *, usec_t since);
+/* What the server holds now; *ret_known false: that cannot be told. */
+PARKS MUST_CHECK int run_held_memory(struct run *, uint64_t *ret_bytes, bool *ret_known);

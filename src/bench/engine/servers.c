@@ -7,11 +7,8 @@
 #include "base/text.h"
 #include "bench/engine/aside.h"
 #include "bench/machine/usage.h"
-#include "io/tls.h"
 
-#define STREAM_BYTES       (UINT64_C(512) * 1024 * 1024)
-#define STREAM_BYTES_QUICK (UINT64_C(32) * 1024 * 1024)
-#define SETTINGS_TEXT_MAX  16384
+#define SETTINGS_TEXT_MAX 16384
 
 /* -- which -- */
 
@@ -21,41 +18,26 @@ static struct target *add(struct bench *b, const char *name)
     struct target *t = &b->targets[b->target_count++];
     t->record = &results->servers[results->server_count++];
     text_copy(t->record->name, sizeof(t->record->name), bytes_str(name));
-    t->load_settings = (struct load_settings){
-        .source = &b->source,
-        .file_bytes = b->options->file_bytes,
-        .stream_bytes = b->options->file_bytes,
-        .client = {.connect_us = b->options->timeout_us,
-                   .answer_us = b->options->timeout_us,
-                   .stall_us = b->options->timeout_us},
-    };
     return t;
 }
 
-int servers_use(struct bench *b, const struct addr *addr)
+void servers_use(struct bench *b, const struct addr *addr)
 {
     const struct bench_url *server = &b->options->server;
     struct target *t = add(b, server->host);
-    t->load_settings.client.download_bytes = b->options->file_bytes + BENCH_LISTING_MAX;
     snprintf(t->record->where, sizeof(t->record->where), "%.80s port %u", server->host,
              server->port);
     t->pid = b->options->pid;
-    t->load_settings.server = *addr;
-    t->load_settings.user = server->user;
-    t->load_settings.password = server->password;
-    if (b->options->tls) {
-        int r = tls_context_new(&b->tls);
-        if (r < 0)
-            return r;
-        t->load_settings.client.tls = b->tls;
-    }
-    return load_init(&t->load, &t->load_settings);
+    t->addr = *addr;
+    t->user = server->user;
+    t->password = server->password;
 }
 
 int servers_choose(struct bench *b)
 {
-    for (size_t i = 0; i < recipe_count; i++) {
-        const struct recipe *recipe = &recipes[i];
+    const struct recipe_list *list = b->suite->recipes;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct recipe *recipe = &list->recipes[i];
         bool is_peer = recipe->package != NULL;
         if (is_peer && !bench_list_has(b->options->peers, recipe->name))
             continue;
@@ -63,12 +45,8 @@ int servers_choose(struct bench *b)
             return -E2BIG;
         struct target *t = add(b, recipe->name);
         t->recipe = recipe;
-        t->load_settings.user = STAGE_USER;
-        t->load_settings.password = b->stage->password;
-        t->load_settings.stream_bytes = b->options->quick ? STREAM_BYTES_QUICK : STREAM_BYTES;
-        int r = load_init(&t->load, &t->load_settings);
-        if (r < 0)
-            return r;
+        t->user = STAGE_USER;
+        t->password = b->stage->password;
     }
     return 0;
 }
@@ -84,7 +62,8 @@ struct start {
 static int start_blocking(void *arg)
 {
     const struct start *s = arg;
-    return peer_start(&s->target->peer, s->bench->stage, s->target->recipe, s->variant);
+    return peer_start(&s->target->peer, s->bench->stage, s->bench->suite->recipes,
+                      s->target->recipe, s->variant);
 }
 
 static int stop_blocking(void *arg)
@@ -135,7 +114,7 @@ static int start_one(struct bench *b, struct target *t, enum recipe_variant vari
         return r;
     }
     t->pid = t->peer.pid;
-    t->load_settings.server = t->peer.addr;
+    t->addr = t->peer.addr;
     if (variant == RECIPE_PLAIN)
         keep_record(b, t);
     return 0;
@@ -145,7 +124,7 @@ void servers_stop(struct bench *b)
 {
     for (unsigned i = 0; i < b->target_count; i++) {
         struct target *t = &b->targets[i];
-        load_close(&t->load);
+        b->suite->hang_up(t);
         if (t->recipe != NULL && t->pid != 0)
             (void)!aside_run(b->pool, stop_blocking, t);
         if (t->recipe != NULL)

@@ -2,9 +2,9 @@
 #pragma once
 #include "bench/engine/bench.h"
 
-/* The one that runs already. -errno of load_init(). */
-MUST_CHECK int servers_use(struct bench *, const struct addr *);
-/* ferryd, the floor, and the peers that the options choose; nothing runs yet. */
+/* The one that runs already. */
+void servers_use(struct bench *, const struct addr *);
+/* ferryd, the floor, and the peers that the options choose; nothing runs yet. -E2BIG. */
 MUST_CHECK int servers_choose(struct bench *);
 
 /* Has those that have this variant run, and no others. One that does not start is told so in

@@ -90,10 +90,10 @@ int load_login(struct load *l, struct ftp_client *c, const char *user)
 {
     const struct load_settings *s = l->settings;
     struct addr from;
-    bool is_local = addr_family(&s->server) == AF_INET && addr_is_loopback(&s->server);
+    bool is_local = addr_family(s->server) == AF_INET && addr_is_loopback(s->server);
     if (is_local)
         choose_source(l, &from);
-    int r = ftp_client_connect(c, &s->server, is_local ? &from : NULL);
+    int r = ftp_client_connect(c, s->server, is_local ? &from : NULL);
     if (r == 0)
         r = ftp_client_login(c, bytes_str(user != NULL ? user : s->user),
                              bytes_str(s->password));

@@ -28,9 +28,8 @@ void load_source_done(struct load_source *);
 /* Outlives the load. */
 struct load_settings {
     const struct load_source *source;
-    struct addr server;
+    const struct addr *server; /* where it listens now */
     const char *user, *password;
-    uint64_t file_bytes;   /* of the crowd's files */
     uint64_t stream_bytes; /* of the file that the lone session moves */
     struct ftp_client_settings client;
 };

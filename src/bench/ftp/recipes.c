@@ -1,7 +1,6 @@
-#include <errno.h>
-#include <string.h>
-
+/* The servers of FTP. */
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 #include "bench/peers/recipe.h"
 
 #define PLAIN       (1u << RECIPE_PLAIN)
@@ -142,7 +141,7 @@ static const char twisted_script[] =
     "reactor.listenTCP(@PORT@, factory, backlog=1000, interface='127.0.0.1')\n"
     "reactor.run()\n";
 
-const struct recipe recipes[] = {
+static const struct recipe recipes[] = {
     {
         .name = "ferryd",
         .program = "ferryd",
@@ -157,9 +156,11 @@ const struct recipe recipes[] = {
         .package = "vsftpd",
         .program = "usr/sbin/vsftpd",
         .variants = PLAIN | NO_SENDFILE | HASHED,
-        .lacks_mlsd = true,
+        .lacks = FTP_MLSD,
         .login_note = {HASHES_TWICE, HASHES_TWICE, HASHES_TWICE},
         .files = {{"vsftpd.conf", vsftpd_conf}},
+        .folders = {"/run/vsftpd/empty"},
+        .pam = "vsftpd",
         .args = {"@ROOT@/usr/sbin/vsftpd", "@WORK@/vsftpd.conf"},
     },
     {
@@ -169,6 +170,8 @@ const struct recipe recipes[] = {
         .variants = PLAIN | NO_SENDFILE | HASHED,
         .login_note = {HASHES, HASHES, HASHES},
         .files = {{"proftpd.conf", proftpd_conf}},
+        .folders = {"/run/proftpd", "/var/log/proftpd"},
+        .pam = "proftpd",
         .args = {"@ROOT@/usr/sbin/proftpd", "--nodaemon", "--quiet", "--config",
                  "@WORK@/proftpd.conf"},
     },
@@ -178,6 +181,8 @@ const struct recipe recipes[] = {
         .program = "usr/sbin/pure-ftpd",
         .variants = PLAIN | HASHED, /* sendfile was chosen when it was built */
         .login_note = {HASHES_AND_WAITS, NULL, HASHES_AND_WAITS},
+        .folders = {"/run/pure-ftpd"},
+        .pam = "pure-ftpd",
         /* -L: of entries in a listing; -c, -C: clients; -I: minutes; -f: no log */
         .args = {"@ROOT@/usr/sbin/pure-ftpd", "-S", "127.0.0.1,@PORT@", "-l", "unix", "-E",
                  "-H", "-c", "100000", "-C", "100000", "-L", "1000000:5", "-I", "1440",
@@ -189,7 +194,7 @@ const struct recipe recipes[] = {
         .program = PYTHON_LIB "pyftpdlib/__init__.py",
         .variants = PLAIN | NO_SENDFILE | HASHED,
         .is_event_driven = true,
-        .compares_plain = true,
+        .lacks = FTP_HASHED_LOGIN,
         .runs_as_owner = true,
         .login_note = {COMPARES, COMPARES, HASHES},
         .files = {{"server.py", pyftpdlib_script}},
@@ -201,8 +206,7 @@ const struct recipe recipes[] = {
         .program = PYTHON_LIB "twisted/__init__.py",
         .variants = PLAIN | NO_SENDFILE, /* it has no other way than to read and send */
         .is_event_driven = true,
-        .compares_plain = true,
-        .lacks_mlsd = true,
+        .lacks = FTP_HASHED_LOGIN | FTP_MLSD,
         .runs_as_owner = true,
         .login_note = {COMPARES, COMPARES, NULL},
         .files = {{"server.py", twisted_script}},
@@ -213,44 +217,16 @@ const struct recipe recipes[] = {
         .variants = PLAIN,
         .is_floor = true,
         .is_event_driven = true,
-        .lacks_mlsd = true,
+        .lacks = FTP_MLSD,
         .runs_as_owner = true,
         .login_note = {"takes any password"},
     },
 };
-const size_t recipe_count = ARRAY_LEN(recipes);
 
-static const char *const variant_names[] = {
-    [RECIPE_PLAIN] = "plain",
-    [RECIPE_NO_SENDFILE] = "no-sendfile",
-    [RECIPE_HASHED] = "hashed",
+const struct recipe_list ftp_recipes = {
+    .suite = "ftp",
+    .recipes = recipes,
+    .count = ARRAY_LEN(recipes),
+    .greeting = "220 ", /* the last line has a blank behind the code, RFC 959 section 4.2 */
+    .parting = "QUIT\r\n",
 };
-
-const char *recipe_variant_name(enum recipe_variant v)
-{
-    return variant_names[v];
-}
-
-const struct recipe *recipe_find(const char *name)
-{
-    for (size_t i = 0; i < recipe_count; i++)
-        if (strcmp(recipes[i].name, name) == 0)
-            return &recipes[i];
-    return NULL;
-}
-
-bool recipe_has(const struct recipe *recipe, enum recipe_variant v)
-{
-    return (recipe->variants & 1u << v) != 0;
-}
-
-int recipe_variant_find(const char *name, enum recipe_variant *ret)
-{
-    for (unsigned i = 0; i < ARRAY_LEN(variant_names); i++) {
-        if (strcmp(variant_names[i], name) == 0) {
-            *ret = (enum recipe_variant)i;
-            return 0;
-        }
-    }
-    return -ENOENT;
-}

@@ -2,6 +2,7 @@
 #include "bench/ftp/rows.h"
 
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 
 #define OF(kind)  (1u << (kind))
 #define UPLOADS   (OF(BENCH_TRANSFER) | OF(BENCH_UPLOAD) | OF(BENCH_ALL))
@@ -10,7 +11,7 @@
 #define FTPBENCH  (ROW_PROBED | ROW_WATCHED)
 #define OURS      (ROW_STAGED | ROW_PROBED)
 
-const struct row_kind row_kinds[] = {
+static const struct row_kind kinds[] = {
     /* before anything else leaves memory behind in the servers */
     {.name = "memory",
      .label = "# idle clients (memory)",
@@ -93,7 +94,8 @@ const struct row_kind row_kinds[] = {
      .label = "first login of an account (floor: the hash itself)",
      .unit = BENCH_MS,
      .kinds = OF(BENCH_ALL),
-     .traits = ROW_STAGED | ROW_HASHERS | ROW_LOGIN,
+     .traits = ROW_STAGED | ROW_LOGIN,
+     .needs = FTP_HASHED_LOGIN,
      .before = row_before_login_first,
      .sample = row_login_first},
     /* files on a disk, small files, listings */
@@ -169,7 +171,8 @@ const struct row_kind row_kinds[] = {
      .label = "MLSD (100,000 entries)",
      .unit = BENCH_SECS,
      .kinds = OF(BENCH_ALL),
-     .traits = OURS | ROW_WATCHED | ROW_GROWTH | ROW_NO_FLOOR | ROW_NEEDS_MLSD,
+     .traits = OURS | ROW_WATCHED | ROW_GROWTH | ROW_NO_FLOOR,
+     .needs = FTP_MLSD,
      .prepare = row_prepare_listing,
      .sample = row_mlsd},
     /* what others notice of a session */
@@ -246,6 +249,6 @@ const struct row_kind row_kinds[] = {
      .leave = row_leave_crowd},
 };
 
-const size_t row_kind_count = ARRAY_LEN(row_kinds);
+_Static_assert(ARRAY_LEN(kinds) <= BENCH_ROWS_MAX, "a row for each");
 
-_Static_assert(ARRAY_LEN(row_kinds) <= BENCH_ROWS_MAX, "a row for each");
+const struct row_table ftp_rows = {kinds, ARRAY_LEN(kinds)};

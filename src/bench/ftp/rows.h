@@ -1,7 +1,8 @@
 /* What rows do, by subject; rows.c has the table of them. Each is a member of struct row_kind
- * (bench/bench.h), where its contract stands. */
+ * (engine/row_kind.h), where its contract stands. */
 #pragma once
-#include "bench/engine/bench.h"
+#include "bench/engine/run.h"
+#include "bench/ftp/load.h"
 
 /* -- rows_transfer.c: files of one session, and of the crowd -- */
 PARKS int row_prepare_stream(struct run *); /* the lone session, and its file */
@@ -53,10 +54,13 @@ PARKS int row_mlsd(struct run *, struct sample *);
 
 /* -- what rows share (rows_crowd.c) -- */
 
+/* The sessions that are open on the run's server. */
+struct load *load_of(const struct run *);
+/* run_fail() with load_explain(): what the server said, if the client has that. NULL: nobody's
+ * session. */
+int row_fail(struct run *, const char *what, const struct ftp_client *, int result);
 double row_seconds_since(usec_t began);
 
-/* How many sessions the row has. */
-unsigned row_crowd_size(const struct run *);
 /* Logs sessions in up to `count`, in binary type; those that are stay. */
 PARKS MUST_CHECK int row_crowd_open(struct run *, unsigned count, unsigned width);
 /* Each of `count` sessions, or indices, acts once; `width` at a time. what: the act, for
@@ -65,8 +69,3 @@ PARKS MUST_CHECK int row_crowd_each(struct run *, const char *what,
                                     PARKS int (*act)(void *, unsigned), unsigned count,
                                     unsigned width);
 PARKS void row_crowd_close(struct run *); /* QUIT first */
-
-/* A while of silence since then, in which a server gives back what it needs no longer. */
-PARKS MUST_CHECK int row_wait_idle(const struct bench *, usec_t since);
-/* What the server holds now; *ret_known false: that cannot be told. */
-PARKS MUST_CHECK int row_held_memory(struct run *, uint64_t *ret_bytes, bool *ret_known);

@@ -21,21 +21,21 @@ static int each_small(struct run *run, unsigned index,
 {
     int r = 0;
     unsigned count = small_count(run);
-    for (unsigned i = index; i < count && r == 0; i += run->load->crowd_count) {
+    for (unsigned i = index; i < count && r == 0; i += load_of(run)->crowd_count) {
         char name[LOAD_NAME_MAX];
-        r = act(run, &run->load->crowd[index], load_name(run->load, "small", i, name));
+        r = act(run, &load_of(run)->crowd[index], load_name(load_of(run), "small", i, name));
     }
     return r;
 }
 
 static int store_small(struct run *run, struct ftp_client *c, const char *name)
 {
-    return load_store(run->load, c, name, SMALL_BYTES);
+    return load_store(load_of(run), c, name, SMALL_BYTES);
 }
 
 static int retrieve_small(struct run *run, struct ftp_client *c, const char *name)
 {
-    return load_retrieve(run->load, c, name, SMALL_BYTES);
+    return load_retrieve(load_of(run), c, name, SMALL_BYTES);
 }
 
 static int remove_small(struct run *run, struct ftp_client *c, const char *name)
@@ -61,7 +61,7 @@ static int act_remove(void *arg, unsigned index)
 
 static int all_sessions(struct run *run, const char *what, int (*act)(void *, unsigned))
 {
-    return row_crowd_each(run, what, act, run->load->crowd_count, run->load->crowd_count);
+    return row_crowd_each(run, what, act, load_of(run)->crowd_count, load_of(run)->crowd_count);
 }
 
 static int small(struct run *run, const char *what, int (*act)(void *, unsigned),
@@ -81,7 +81,7 @@ static int small(struct run *run, const char *what, int (*act)(void *, unsigned)
 static int open_sessions(struct run *run)
 {
     row_crowd_close(run);
-    return row_crowd_open(run, row_crowd_size(run), row_crowd_size(run));
+    return row_crowd_open(run, run_clients(run), run_clients(run));
 }
 
 /* Uploads make new files; downloads find them. */
@@ -113,7 +113,7 @@ int row_small_down(struct run *run, struct sample *ret)
 
 void row_leave_small(struct run *run)
 {
-    if (run->load->crowd_count > 0 && ftp_client_is_open(&run->load->crowd[0]))
+    if (load_of(run)->crowd_count > 0 && ftp_client_is_open(&load_of(run)->crowd[0]))
         (void)!all_sessions(run, "removal of small files", act_remove);
     row_crowd_close(run);
 }
@@ -130,9 +130,9 @@ int row_prepare_listing(struct run *run)
 {
     int r = aside_run(run->bench->pool, make_many, run->bench);
     if (r < 0)
-        return run_fail(run, "making the files to be listed", NULL, r);
-    r = load_open_lone(run->load);
-    return r < 0 ? run_fail(run, "login", &run->load->lone, r) : 0;
+        return row_fail(run, "making the files to be listed", NULL, r);
+    r = load_open_lone(load_of(run));
+    return r < 0 ? row_fail(run, "login", &load_of(run)->lone, r) : 0;
 }
 
 /* Lines, of which each is an entry: a listing that lacks some is none. */
@@ -152,14 +152,14 @@ static int list(struct run *run, const char *verb, struct sample *ret)
     unsigned lines = 0;
     uint64_t bytes;
     const struct ftp_sink sink = {.take = count_lines, .arg = &lines};
-    struct ftp_client *c = &run->load->lone;
+    struct ftp_client *c = &load_of(run)->lone;
     usec_t began = clock_now();
     int r = ftp_client_receive(c, verb, BYTES_LIT(MANY_FOLDER), &sink, &bytes);
     *ret = (struct sample){.value = row_seconds_since(began), .operations = 1};
     if (r < 0)
-        return run_fail(run, "listing", c, r);
+        return row_fail(run, "listing", c, r);
     if (lines < MANY_ENTRIES)
-        return run_fail(run, "listing: entries are missing", NULL, -FERRY_ETRUNCATED);
+        return row_fail(run, "listing: entries are missing", NULL, -FERRY_ETRUNCATED);
     return 0;
 }
 

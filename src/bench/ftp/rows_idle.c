@@ -13,10 +13,10 @@
 static int read_memory(struct run *run, uint64_t *ret)
 {
     bool is_known = false;
-    int r = row_held_memory(run, ret, &is_known);
+    int r = run_held_memory(run, ret, &is_known);
     if (r == 0 && !is_known)
         r = -EACCES;
-    return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
+    return r < 0 ? row_fail(run, "reading the server's memory", NULL, r) : 0;
 }
 
 static int hold_first(struct run *run, unsigned count)
@@ -30,7 +30,7 @@ static int hold_first(struct run *run, unsigned count)
 
 static int hold_more(struct run *run, unsigned count)
 {
-    int r = row_wait_idle(run->bench, run->quiet_since);
+    int r = run_wait_idle(run, run->quiet_since);
     if (r == 0)
         r = read_memory(run, &run->memory_first);
     if (r == 0)
@@ -54,13 +54,13 @@ static int hold_still(struct run *run)
 /* The slope begins above the first sessions, so that what those cost once does not count. */
 int row_prepare_memory(struct run *run)
 {
-    unsigned count = row_crowd_size(run);
+    unsigned count = run_clients(run);
     return hold_first(run, count < MANY ? count / 3 : count / 10);
 }
 
 int row_memory(struct run *run, struct sample *ret)
 {
-    unsigned count = row_crowd_size(run);
+    unsigned count = run_clients(run);
     *ret = (struct sample){.operations = count - run->cell->slope_from};
     return hold_more(run, count);
 }
@@ -88,16 +88,16 @@ static unsigned sessions_possible(unsigned wanted)
 /* Microseconds that a login takes, after which it leaves. */
 static int time_logins(struct run *run, double *ret_us)
 {
-    struct ftp_client *c = &run->load->lone;
+    struct ftp_client *c = &load_of(run)->lone;
     usec_t took = 0;
     for (unsigned i = 0; i < PROBE_LOGINS; i++) {
         usec_t began = clock_now();
-        int r = load_login(run->load, c, NULL);
+        int r = load_login(load_of(run), c, NULL);
         took += clock_now() - began;
         if (r == 0)
             r = ftp_client_quit(c);
         if (r < 0)
-            return run_fail(run, "login", c, r);
+            return row_fail(run, "login", c, r);
     }
     *ret_us = (double)took / PROBE_LOGINS;
     return 0;
@@ -106,10 +106,10 @@ static int time_logins(struct run *run, double *ret_us)
 /* How many times longer a login takes while so many sessions are there. */
 int row_idle_100k(struct run *run, struct sample *ret)
 {
-    unsigned count = sessions_possible(row_crowd_size(run));
+    unsigned count = sessions_possible(run_clients(run));
     double alone = 0, beside = 0;
     if (count == 0)
-        return run_fail(run, "sessions", NULL, -EMFILE);
+        return row_fail(run, "sessions", NULL, -EMFILE);
     row_crowd_close(run);
     int r = time_logins(run, &alone);
     if (r == 0)
@@ -117,7 +117,7 @@ int row_idle_100k(struct run *run, struct sample *ret)
     if (r == 0)
         r = hold_more(run, count);
     if (r == 0)
-        r = row_wait_idle(run->bench, clock_now());
+        r = run_wait_idle(run, clock_now());
     if (r == 0)
         r = hold_still(run);
     if (r == 0)
@@ -127,7 +127,7 @@ int row_idle_100k(struct run *run, struct sample *ret)
     *ret = (struct sample){.value = beside / alone, .operations = count};
     snprintf(run->cell->note, sizeof(run->cell->note),
              "%u sessions%s; a login takes %.0f us, %.0f us without them", count,
-             count < row_crowd_size(run) ? ", as the limit of descriptors allows" : "", beside,
+             count < run_clients(run) ? ", as the limit of descriptors allows" : "", beside,
              alone);
     return 0;
 }
@@ -138,13 +138,13 @@ static int act_stop_reading(void *arg, unsigned index)
 {
     struct run *run = arg;
     struct stream *data;
-    return ftp_client_transfer_begin(&run->load->crowd[index], "RETR",
-                                     bytes_str(run->load->stem), &data);
+    return ftp_client_transfer_begin(&load_of(run)->crowd[index], "RETR",
+                                     bytes_str(load_of(run)->stem), &data);
 }
 
 int row_before_noop_stopped(struct run *run)
 {
-    unsigned count = row_crowd_size(run);
+    unsigned count = run_clients(run);
     row_crowd_close(run);
     int r = row_prepare_idle(run);
     return r == 0 ? row_crowd_each(run, "download", act_stop_reading, count, count) : r;
@@ -152,13 +152,13 @@ int row_before_noop_stopped(struct run *run)
 
 int row_noop_stopped(struct run *run, struct sample *ret)
 {
-    *ret = (struct sample){.operations = row_crowd_size(run)};
+    *ret = (struct sample){.operations = run_clients(run)};
     return task_sleep_until(clock_after(STOPPED_US));
 }
 
 /* They are in the middle of a reply: there is no other way to part. */
 int row_after_noop_stopped(struct run *run)
 {
-    load_close(run->load);
+    load_close(load_of(run));
     return 0;
 }

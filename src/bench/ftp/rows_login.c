@@ -9,7 +9,7 @@
 static int act_login(void *arg, unsigned index)
 {
     struct run *run = arg;
-    return load_login(run->load, &run->load->crowd[index], NULL);
+    return load_login(load_of(run), &load_of(run)->crowd[index], NULL);
 }
 
 static int login(struct run *run, unsigned count, unsigned width, struct sample *ret)
@@ -33,44 +33,44 @@ static int settle(const struct run *run)
 int row_before_login(struct run *run)
 {
     row_crowd_close(run);
-    int r = load_reserve(run->load, row_crowd_size(run));
-    return r < 0 ? run_fail(run, "sessions", NULL, r) : settle(run);
+    int r = load_reserve(load_of(run), run_clients(run));
+    return r < 0 ? row_fail(run, "sessions", NULL, r) : settle(run);
 }
 
 /* One after the other, as ftpbench does. */
 int row_login(struct run *run, struct sample *ret)
 {
-    return login(run, row_crowd_size(run), 1, ret);
+    return login(run, run_clients(run), 1, ret);
 }
 
 int row_conclude_login(struct run *run)
 {
     struct bench_cell *cell = run->cell;
-    int r = row_held_memory(run, &cell->memory_bytes, &cell->has_memory);
-    return r < 0 ? run_fail(run, "reading the server's memory", NULL, r) : 0;
+    int r = run_held_memory(run, &cell->memory_bytes, &cell->has_memory);
+    return r < 0 ? row_fail(run, "reading the server's memory", NULL, r) : 0;
 }
 
 int row_login_window(struct run *run, struct sample *ret)
 {
-    return login(run, row_crowd_size(run), run->bench->options->window, ret);
+    return login(run, run_clients(run), run->bench->options->window, ret);
 }
 
 int row_before_quit(struct run *run)
 {
-    if (run->load->crowd_count != row_crowd_size(run))
+    if (load_of(run)->crowd_count != run_clients(run))
         row_crowd_close(run);
-    return row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
+    return row_crowd_open(run, run_clients(run), run->bench->options->window);
 }
 
 int row_quit(struct run *run, struct sample *ret)
 {
-    unsigned failed, count = run->load->crowd_count;
+    unsigned failed, count = load_of(run)->crowd_count;
     usec_t began = clock_now();
-    int r = load_quit(run->load, &failed);
+    int r = load_quit(load_of(run), &failed);
     *ret = (struct sample){.value = row_seconds_since(began), .operations = count};
     if (r < 0)
-        (void)!run_fail(run, "QUIT", &run->load->crowd[failed], r);
-    load_close(run->load);
+        (void)!row_fail(run, "QUIT", &load_of(run)->crowd[failed], r);
+    load_close(load_of(run));
     return r;
 }
 
@@ -107,15 +107,15 @@ static int hash_alone(struct run *run, unsigned account)
 {
     struct hashing hashing = {.stage = run->bench->stage, .account = account};
     int r = aside_run(run->bench->pool, hash_once, &hashing);
-    return r < 0 ? run_fail(run, "hash", NULL, r) : 0;
+    return r < 0 ? row_fail(run, "hash", NULL, r) : 0;
 }
 
 static int login_alone(struct run *run, unsigned account)
 {
     char user[STAGE_NAME_MAX];
-    struct ftp_client *c = &run->load->lone;
-    int r = load_login(run->load, c, stage_account(account, user));
-    return r < 0 ? run_fail(run, "login", c, r) : 0;
+    struct ftp_client *c = &load_of(run)->lone;
+    int r = load_login(load_of(run), c, stage_account(account, user));
+    return r < 0 ? row_fail(run, "login", c, r) : 0;
 }
 
 /* Of an account that has not logged in yet: each sample takes the next one. The floor is the
@@ -128,7 +128,7 @@ int row_login_first(struct run *run, struct sample *ret)
     if (r < 0)
         return r;
     *ret = (struct sample){.value = row_seconds_since(began) * 1000, .operations = 1};
-    ftp_client_close(&run->load->lone);
+    ftp_client_close(&load_of(run)->lone);
     if (run->cell->is_floor)
         snprintf(run->cell->note, sizeof(run->cell->note), "the hash itself, without a server");
     return 0;
@@ -137,17 +137,17 @@ int row_login_first(struct run *run, struct sample *ret)
 static int act_login_and_quit(void *arg, unsigned index)
 {
     struct run *run = arg;
-    struct ftp_client *c = &run->load->crowd[index];
-    int r = load_login(run->load, c, NULL);
+    struct ftp_client *c = &load_of(run)->crowd[index];
+    int r = load_login(load_of(run), c, NULL);
     return r == 0 ? ftp_client_quit(c) : r;
 }
 
 int row_login_hashed(struct run *run, struct sample *ret)
 {
-    unsigned count = row_crowd_size(run);
-    int r = load_reserve(run->load, count);
+    unsigned count = run_clients(run);
+    int r = load_reserve(load_of(run), count);
     if (r < 0)
-        return run_fail(run, "sessions", NULL, r);
+        return row_fail(run, "sessions", NULL, r);
     usec_t began = clock_now();
     r = row_crowd_each(run, "login", act_login_and_quit, count, run->bench->options->window);
     *ret = (struct sample){.value = count / row_seconds_since(began), .operations = count};

@@ -16,27 +16,27 @@ struct stream_file {
 
 static struct stream_file lone_file(const struct run *run)
 {
-    return (struct stream_file){run->load->stem, run->target->load_settings.stream_bytes};
+    return (struct stream_file){load_of(run)->stem, load_of(run)->settings->stream_bytes};
 }
 
 static int store(struct run *run, struct stream_file file)
 {
-    int r = load_store(run->load, &run->load->lone, file.name, file.len);
-    return r < 0 ? run_fail(run, "upload", &run->load->lone, r) : 0;
+    int r = load_store(load_of(run), &load_of(run)->lone, file.name, file.len);
+    return r < 0 ? row_fail(run, "upload", &load_of(run)->lone, r) : 0;
 }
 
 static int retrieve(struct run *run, struct stream_file file)
 {
-    int r = load_retrieve(run->load, &run->load->lone, file.name, file.len);
-    return r < 0 ? run_fail(run, "download", &run->load->lone, r) : 0;
+    int r = load_retrieve(load_of(run), &load_of(run)->lone, file.name, file.len);
+    return r < 0 ? row_fail(run, "download", &load_of(run)->lone, r) : 0;
 }
 
 /* An upload makes a new file, as uploads do; what stood there is removed before, outside of the
  * time. */
 static int remove_file(struct run *run, struct stream_file file)
 {
-    int r = ftp_client_dele(&run->load->lone, bytes_str(file.name));
-    return r < 0 ? run_fail(run, "removal", &run->load->lone, r) : 0;
+    int r = ftp_client_dele(&load_of(run)->lone, bytes_str(file.name));
+    return r < 0 ? row_fail(run, "removal", &load_of(run)->lone, r) : 0;
 }
 
 static int stream(struct run *run, bool upload, struct stream_file file, struct sample *ret)
@@ -77,28 +77,28 @@ static int store_and_verify(struct run *run, struct stream_file file)
     int r = store(run, file);
     if (r < 0)
         return r;
-    r = load_verify(run->load, &run->load->lone, file.name, file.len);
-    return r < 0 ? run_fail(run, "what was stored is not what comes back", NULL, r) : 0;
+    r = load_verify(load_of(run), &load_of(run)->lone, file.name, file.len);
+    return r < 0 ? row_fail(run, "what was stored is not what comes back", NULL, r) : 0;
 }
 
 static int open_lone(struct run *run)
 {
-    int r = load_open_lone(run->load);
-    return r < 0 ? run_fail(run, "login", &run->load->lone, r) : 0;
+    int r = load_open_lone(load_of(run));
+    return r < 0 ? row_fail(run, "login", &load_of(run)->lone, r) : 0;
 }
 
 int row_prepare_stream(struct run *run)
 {
     int r = open_lone(run);
-    if (r < 0 || run->load->has_stored)
+    if (r < 0 || load_of(run)->has_stored)
         return r;
-    run->load->has_stored = true;
+    load_of(run)->has_stored = true;
     return store_and_verify(run, lone_file(run));
 }
 
 int row_prepare_idle(struct run *run)
 {
-    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
+    int r = row_crowd_open(run, run_clients(run), run->bench->options->window);
     return r == 0 ? row_prepare_stream(run) : r;
 }
 
@@ -106,7 +106,7 @@ int row_prepare_idle(struct run *run)
 
 static struct stream_file disk_file(const struct run *run, char dst[LOAD_NAME_MAX])
 {
-    snprintf(dst, LOAD_NAME_MAX, "disk/%s", run->load->stem);
+    snprintf(dst, LOAD_NAME_MAX, "disk/%s", load_of(run)->stem);
     return (struct stream_file){dst,
                                 run->bench->options->quick ? DISK_BYTES_QUICK : DISK_BYTES};
 }
@@ -133,13 +133,13 @@ int row_retr_disk(struct run *run, struct sample *ret)
 static int make_cold(void *arg)
 {
     const struct run *run = arg;
-    return stage_make_cold(run->bench->stage, run->load->stem);
+    return stage_make_cold(run->bench->stage, load_of(run)->stem);
 }
 
 int row_before_cold(struct run *run)
 {
     int r = aside_run(run->bench->pool, make_cold, run);
-    return r < 0 ? run_fail(run, "dropping the file from the cache", NULL, r) : 0;
+    return r < 0 ? row_fail(run, "dropping the file from the cache", NULL, r) : 0;
 }
 
 /* One file: the second download would find it in the cache. */
@@ -159,8 +159,8 @@ int row_retr_cold(struct run *run, struct sample *ret)
 void row_leave_disk(struct run *run)
 {
     char name[LOAD_NAME_MAX];
-    if (ftp_client_is_open(&run->load->lone))
-        (void)!ftp_client_dele(&run->load->lone, bytes_str(disk_file(run, name).name));
+    if (ftp_client_is_open(&load_of(run)->lone))
+        (void)!ftp_client_dele(&load_of(run)->lone, bytes_str(disk_file(run, name).name));
 }
 
 /* -- many at once -- */
@@ -168,7 +168,7 @@ void row_leave_disk(struct run *run)
 static int many(struct run *run, const char *what, int (*act)(void *, unsigned),
                 struct sample *ret)
 {
-    unsigned count = row_crowd_size(run);
+    unsigned count = run_clients(run);
     usec_t began = clock_now();
     int r = row_crowd_each(run, what, act, count, count);
     *ret = (struct sample){.value = row_seconds_since(began),
@@ -181,23 +181,24 @@ static int act_retrieve(void *arg, unsigned index)
 {
     struct run *run = arg;
     char name[LOAD_NAME_MAX];
-    return load_retrieve(run->load, &run->load->crowd[index], load_name(run->load, "", 0, name),
-                         run->bench->options->file_bytes);
+    return load_retrieve(load_of(run), &load_of(run)->crowd[index],
+                         load_name(load_of(run), "", 0, name), run->bench->options->file_bytes);
 }
 
 static int act_store(void *arg, unsigned index)
 {
     struct run *run = arg;
     char name[LOAD_NAME_MAX];
-    if (index >= run->load->crowd_stored)
-        run->load->crowd_stored = index + 1;
-    return load_store(run->load, &run->load->crowd[index],
-                      load_name(run->load, "", index, name), run->bench->options->file_bytes);
+    if (index >= load_of(run)->crowd_stored)
+        load_of(run)->crowd_stored = index + 1;
+    return load_store(load_of(run), &load_of(run)->crowd[index],
+                      load_name(load_of(run), "", index, name),
+                      run->bench->options->file_bytes);
 }
 
 int row_prepare_retr_many(struct run *run)
 {
-    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
+    int r = row_crowd_open(run, run_clients(run), run->bench->options->window);
     return r == 0 ? row_crowd_each(run, "upload", act_store, 1, 1) : r;
 }
 
@@ -209,7 +210,7 @@ int row_retr_many(struct run *run, struct sample *ret)
 /* Files of their own: servers may lock one that all write. */
 int row_prepare_stor_many(struct run *run)
 {
-    int r = row_crowd_open(run, row_crowd_size(run), run->bench->options->window);
+    int r = row_crowd_open(run, run_clients(run), run->bench->options->window);
     return r == 0 ? row_after_stor_many(run) : r;
 }
 
@@ -221,6 +222,6 @@ int row_stor_many(struct run *run, struct sample *ret)
 /* At once: there is not room for what all servers got. */
 int row_after_stor_many(struct run *run)
 {
-    int r = load_remove_crowd_files(run->load, &run->load->crowd[0]);
-    return r < 0 ? run_fail(run, "removal", &run->load->crowd[0], r) : 0;
+    int r = load_remove_crowd_files(load_of(run), &load_of(run)->crowd[0]);
+    return r < 0 ? row_fail(run, "removal", &load_of(run)->crowd[0], r) : 0;
 }

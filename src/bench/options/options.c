@@ -1,10 +1,12 @@
 #include "bench/options/options.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/suite.h"
 
 #define DEFAULT_CLIENTS        200 /* of ftpbench */
 #define DEFAULT_CLIENTS_STAGED 300 /* servers side by side: what the goals ask for */
@@ -13,97 +15,96 @@
 #define DEFAULT_PAIRS_QUICK    3
 #define DEFAULT_WINDOW         40 /* below every server's backlog */
 #define DEFAULT_TIMEOUT_S      60
-#define DEFAULT_FTP_PORT       21
-
-enum option_key {
-    KEY_HOST = 'H',
-    KEY_PORT = 'P',
-    KEY_USER = 'u',
-    KEY_PASS = 'p',
-    KEY_BENCHMARK = 'b',
-    KEY_CLIENTS = 'n',
-    KEY_FILESIZE = 's',
-    KEY_PID = 'k',
-    KEY_TIMEOUT = 't',
-    KEY_SSL = 'S',
-    KEY_URL = 256,
-    KEY_WINDOW,
-    KEY_PAIRS,
-    KEY_ROW,
-    KEY_PEERS,
-    KEY_DISK,
-    KEY_QUICK,
-    KEY_COMPAT,
-    KEY_JSON,
-    KEY_BASELINE,
-    KEY_HELP,
-};
+#define TIMEOUT_MAX_S          86400
 
 /* What an option takes for granted. */
 enum { ANY, TELLS_SERVER, NEEDS_SERVER, NEEDS_NONE };
 
+/* An option under way. */
+struct parse {
+    FILE *err;
+    struct bench_options *options;
+    /* what can only be judged when all options are known */
+    const char *kind;
+    const char *needs[NEEDS_NONE + 1]; /* by what an option is about: the last such one */
+};
+
+struct option_row;
+typedef int take_fn(struct parse *, const struct option_row *, char *value);
+
+static take_fn take_url, take_text, take_password, take_port, take_kind, take_number,
+    take_seconds, take_size, take_list, take_word, take_flag;
+
+#define AT(member)   offsetof(struct bench_options, member)
+#define TEXT(member) AT(member), sizeof(((struct bench_options *)NULL)->member)
+#define FIRST_LONG   256 /* below: a character, the short option */
+
 static const struct option_row {
-    int key; /* a character: the short option */
+    int letter; /* 0: none */
     unsigned about;
     const char *name;
     const char *argument; /* NULL: takes none */
     const char *help;
+    take_fn *take;
+    size_t at;    /* in the options */
+    uint64_t max; /* of a number; of a text, the bytes it has room for */
 } rows[] = {
-    {KEY_URL, TELLS_SERVER, "url", "URL", "the server: ftp://USER:PASSWORD@HOST:PORT"},
-    {KEY_HOST, TELLS_SERVER, "host", "HOST", "or each part alone: its name (localhost)"},
-    {KEY_PORT, TELLS_SERVER, "port", "PORT", "its port (21)"},
-    {KEY_USER, TELLS_SERVER, "user", "NAME", "an account that may write"},
-    {KEY_PASS, TELLS_SERVER, "pass", "PASSWORD", "its password"},
-    {KEY_PID, TELLS_SERVER, "pid", "PID", "its process: shows its memory and CPU"},
-    {KEY_SSL, NEEDS_SERVER, "ssl", NULL, "explicit TLS; the certificate is not checked"},
-    {KEY_COMPAT, NEEDS_SERVER, "compat", NULL, "as ftpbench measures and prints, faults too"},
-    {KEY_PEERS, NEEDS_NONE, "peers", "NAMES", "vsftpd,proftpd: beside these alone"},
-    {KEY_DISK, NEEDS_NONE, "disk", "DIR", "for the rows about a disk (/var/tmp)"},
-    {KEY_BENCHMARK, ANY, "benchmark", "KIND", "transfer, download, upload, concurrence, all"},
-    {KEY_ROW, ANY, "row", "NAMES", "stor,retr: these rows alone; help: lists them"},
-    {KEY_CLIENTS, ANY, "clients", "N", "concurrent clients (300; with a server: 200)"},
-    {KEY_FILESIZE, ANY, "filesize", "SIZE", "of a file, as 64K or 10M (10M)"},
-    {KEY_WINDOW, ANY, "window", "N", "logins at once, where not one by one (40)"},
-    {KEY_PAIRS, ANY, "pairs", "N", "samples of each server in a row (21, at most 41)"},
-    {KEY_TIMEOUT, ANY, "timeout", "SECONDS", "without an answer, then give up (60)"},
-    {KEY_QUICK, ANY, "quick", NULL, "shorter and less exact: 50 clients, 3 pairs"},
-    {KEY_JSON, ANY, "json", "FILE", "the results as JSON too; -: standard output"},
-    {KEY_BASELINE, ANY, "baseline", "FILE", "beside the JSON of an earlier run"},
-    {KEY_HELP, ANY, "help", NULL, "this text"},
+    {0, TELLS_SERVER, "url", "URL", "the server: ftp://USER:PASSWORD@HOST:PORT", take_url,
+     AT(server), 0},
+    {'H', TELLS_SERVER, "host", "HOST", "or each part alone: its name (localhost)", take_text,
+     TEXT(server.host)},
+    {'P', TELLS_SERVER, "port", "PORT", "its port (21)", take_port, AT(server.port),
+     UINT16_MAX},
+    {'u', TELLS_SERVER, "user", "NAME", "an account that may write", take_text,
+     TEXT(server.user)},
+    {'p', TELLS_SERVER, "pass", "PASSWORD", "its password", take_password,
+     TEXT(server.password)},
+    {'k', TELLS_SERVER, "pid", "PID", "its process: shows its memory and CPU", take_number,
+     AT(pid), INT32_MAX},
+    {'S', NEEDS_SERVER, "ssl", NULL, "explicit TLS; the certificate is not checked", take_flag,
+     AT(tls), 0},
+    {0, NEEDS_SERVER, "compat", NULL, "as ftpbench measures and prints, faults too", take_flag,
+     AT(compat), 0},
+    {0, NEEDS_NONE, "peers", "NAMES", "vsftpd,proftpd: beside these alone", take_list,
+     AT(peers), 0},
+    {0, NEEDS_NONE, "disk", "DIR", "for the rows about a disk (/var/tmp)", take_word, AT(disk),
+     0},
+    {'b', ANY, "benchmark", "KIND", "transfer, download, upload, concurrence, all", take_kind,
+     0, 0},
+    {0, ANY, "row", "NAMES", "stor,retr: these rows alone; help: lists them", take_list,
+     AT(rows), 0},
+    {'n', ANY, "clients", "N", "concurrent clients (300; with a server: 200)", take_number,
+     AT(clients), BENCH_CLIENTS_MAX},
+    {'s', ANY, "filesize", "SIZE", "of a file, as 64K or 10M (10M)", take_size, AT(file_bytes),
+     0},
+    {0, ANY, "window", "N", "logins at once, where not one by one (40)", take_number,
+     AT(window), BENCH_WINDOW_MAX},
+    {0, ANY, "pairs", "N", "samples of each server in a row (21, at most 41)", take_number,
+     AT(pairs), BENCH_PAIRS_MAX},
+    {'t', ANY, "timeout", "SECONDS", "without an answer, then give up (60)", take_seconds,
+     AT(timeout_us), TIMEOUT_MAX_S},
+    {0, ANY, "quick", NULL, "shorter and less exact: 50 clients, 3 pairs", take_flag, AT(quick),
+     0},
+    {0, ANY, "json", "FILE", "the results as JSON too; -: standard output", take_word, AT(json),
+     0},
+    {0, ANY, "baseline", "FILE", "beside the JSON of an earlier run", take_word, AT(baseline),
+     0},
+    {0, ANY, "help", NULL, "this text", take_flag, AT(help), 0},
 };
 
-static const char *const kinds[] = {
-    [BENCH_TRANSFER] = "transfer", [BENCH_DOWNLOAD] = "download",
-    [BENCH_UPLOAD] = "upload",     [BENCH_CONCURRENCE] = "concurrence",
-    [BENCH_ALL] = "all",
-};
-_Static_assert(ARRAY_LEN(kinds) == BENCH_KIND_COUNT, "each has a name");
+/* -- values -- */
 
-const char *bench_kind_name(enum bench_kind kind)
+static int complain(const struct parse *p, const char *what, const char *word)
 {
-    return kinds[kind];
-}
-
-bool bench_list_has(const char *list, const char *name)
-{
-    if (list == NULL)
-        return true;
-    struct bytes rest = bytes_str(list), wanted = bytes_str(name);
-    for (bool is_last = false; !is_last;) {
-        size_t end = rest.len;
-        is_last = !bytes_find(rest, ',', &end);
-        if (bytes_equal(bytes_first(rest, end), wanted))
-            return true;
-        rest = bytes_skip(rest, end + 1);
-    }
-    return false;
-}
-
-static int complain(FILE *err, const char *what, const char *word)
-{
-    fprintf(err, "ferry bench ftp: %s%s%s\nTry 'ferry bench ftp --help'.\n", what,
-            word[0] != '\0' ? " " : "", word);
+    const char *suite = p->options->suite->name;
+    fprintf(p->err, "ferry bench %s: %s%s%s\nTry 'ferry bench %s --help'.\n", suite, what,
+            word[0] != '\0' ? " " : "", word, suite);
     return -1;
+}
+
+static void *member(const struct parse *p, const struct option_row *row)
+{
+    return (char *)p->options + row->at;
 }
 
 /* Overwrites what other users would see in the list of processes. */
@@ -112,20 +113,26 @@ static void hide(char *word)
     mem_wipe(word, strlen(word));
 }
 
-static int take_text(FILE *err, const char *what, char *dst, size_t cap)
+static int take_text(struct parse *p, const struct option_row *row, char *value)
 {
-    if (strlen(optarg) >= cap)
-        return complain(err, "too long:", what);
-    text_copy(dst, cap, bytes_str(optarg));
+    if (text_copy(member(p, row), row->max, bytes_str(value)) < strlen(value))
+        return complain(p, "too long: the value of option", row->name);
     return 0;
 }
 
-/* What the URL leaves out keeps what other options said. */
-static int take_url(FILE *err, struct bench_url *server)
+static int take_password(struct parse *p, const struct option_row *row, char *value)
 {
-    struct bench_url u;
-    const char *wrong = bench_url_parse(bytes_str(optarg), &u);
-    hide(optarg);
+    int r = take_text(p, row, value);
+    hide(value);
+    return r;
+}
+
+/* What the URL leaves out keeps what other options said. */
+static int take_url(struct parse *p, const struct option_row *row, char *value)
+{
+    struct bench_url u, *server = member(p, row);
+    const char *wrong = bench_url_parse(bytes_str(value), &u);
+    hide(value);
     if (wrong == NULL) {
         memcpy(server->host, u.host, sizeof(u.host));
         if (u.port != 0)
@@ -136,142 +143,116 @@ static int take_url(FILE *err, struct bench_url *server)
             memcpy(server->password, u.password, sizeof(u.password));
     }
     mem_wipe(&u, sizeof(u));
-    return wrong == NULL ? 0 : complain(err, "the URL is not usable:", wrong);
+    return wrong == NULL ? 0 : complain(p, "the URL is not usable:", wrong);
 }
 
-static int take_number(FILE *err, const char *name, uint64_t max, unsigned *ret)
+static int read_number(struct parse *p, const struct option_row *row, const char *value,
+                       unsigned *ret)
 {
-    uint64_t value;
-    if (text_u64(bytes_str(optarg), 10, max, &value) < 0 || value == 0) {
+    uint64_t number;
+    if (text_u64(bytes_str(value), 10, row->max, &number) < 0 || number == 0) {
         char what[96];
-        snprintf(what, sizeof(what), "--%s takes a number from 1 to %llu, not", name,
-                 (unsigned long long)max);
-        return complain(err, what, optarg);
+        snprintf(what, sizeof(what), "--%s takes a number from 1 to %llu, not", row->name,
+                 (unsigned long long)row->max);
+        return complain(p, what, value);
     }
-    *ret = (unsigned)value;
+    *ret = (unsigned)number;
     return 0;
 }
 
+static int take_number(struct parse *p, const struct option_row *row, char *value)
+{
+    return read_number(p, row, value, member(p, row));
+}
+
+static int take_port(struct parse *p, const struct option_row *row, char *value)
+{
+    unsigned port;
+    int r = read_number(p, row, value, &port);
+    if (r == 0)
+        *(uint16_t *)member(p, row) = (uint16_t)port;
+    return r;
+}
+
+static int take_seconds(struct parse *p, const struct option_row *row, char *value)
+{
+    unsigned seconds;
+    int r = read_number(p, row, value, &seconds);
+    if (r == 0)
+        *(usec_t *)member(p, row) = seconds * USEC_PER_S;
+    return r;
+}
+
 /* ftpbench wants a letter behind the digits, B for bytes, in either case. */
-static int take_size(FILE *err, uint64_t *ret)
+static int take_size(struct parse *p, const struct option_row *row, char *value)
 {
     char text[24];
-    size_t len = text_copy(text, sizeof(text), bytes_str(optarg));
+    uint64_t *ret = member(p, row);
+    size_t len = text_copy(text, sizeof(text), bytes_str(value));
     if (len > 0)
         text[len - 1] = text_upper(text[len - 1]);
     if (len > 1 && text[len - 1] == 'B' && text[len - 2] <= '9')
         len--;
-    if (strlen(optarg) >= sizeof(text) || text_size(bytes_of(text, len), ret) < 0 ||
-        *ret == 0 || *ret > INT64_MAX)
-        return complain(err, "--filesize takes a size such as 64K or 10M, not", optarg);
+    if (strlen(value) >= sizeof(text) || text_size(bytes_of(text, len), ret) < 0 || *ret == 0 ||
+        *ret > INT64_MAX)
+        return complain(p, "--filesize takes a size such as 64K or 10M, not", value);
     return 0;
 }
 
-static int find_kind(FILE *err, const char *name, struct bench_options *o)
+static int take_kind(struct parse *p, const struct option_row *row, char *value)
 {
-    for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
-        if (strcmp(name, kinds[i]) == 0) {
-            o->kind = (enum bench_kind)i;
-            o->has_kind = true;
-            return 0;
-        }
+    (void)row;
+    p->kind = value;
+    return 0;
+}
+
+static int take_list(struct parse *p, const struct option_row *row, char *value)
+{
+    char option[32];
+    snprintf(option, sizeof(option), "--%s", row->name);
+    if (value[0] == '\0')
+        return complain(p, "names are missing after", option);
+    return take_word(p, row, value);
+}
+
+static int take_word(struct parse *p, const struct option_row *row, char *value)
+{
+    *(const char **)member(p, row) = value;
+    return 0;
+}
+
+static int take_flag(struct parse *p, const struct option_row *row, char *value)
+{
+    (void)value;
+    *(bool *)member(p, row) = true;
+    return 0;
+}
+
+/* -- all of them together -- */
+
+static int find_kind(const struct parse *p, const char *name)
+{
+    struct bench_options *o = p->options;
+    o->has_kind = bench_kind_find(name, &o->kind);
+    if (o->has_kind)
+        return 0;
     if (!o->compat)
-        return complain(err, "there is no benchmark", name);
-    fprintf(err, "invalid 'benchmark' parameter '%s'\n", name);
+        return complain(p, "there is no benchmark", name);
+    fprintf(p->err, "invalid 'benchmark' parameter '%s'\n", name);
     return -1;
 }
 
-static int take_list(FILE *err, const char *option, const char **ret)
+static int check_server(const struct parse *p)
 {
-    if (optarg[0] == '\0')
-        return complain(err, "names are missing after", option);
-    *ret = optarg;
-    return 0;
-}
-
-/* What can only be judged when all options are known. */
-struct words {
-    const char *kind;
-    const char *needs[NEEDS_NONE + 1]; /* by what an option is about: the last such one */
-};
-
-static int take(FILE *err, struct bench_options *o, struct words *w, int key)
-{
-    unsigned number;
-    int r = 0;
-    switch ((enum option_key)key) {
-    case KEY_URL:
-        return take_url(err, &o->server);
-    case KEY_HOST:
-        return take_text(err, "the host", o->server.host, sizeof(o->server.host));
-    case KEY_USER:
-        return take_text(err, "the user's name", o->server.user, sizeof(o->server.user));
-    case KEY_PASS:
-        r = take_text(err, "the password", o->server.password, sizeof(o->server.password));
-        hide(optarg);
-        return r;
-    case KEY_PORT:
-        r = take_number(err, "port", UINT16_MAX, &number);
-        if (r == 0)
-            o->server.port = (uint16_t)number;
-        return r;
-    case KEY_BENCHMARK:
-        w->kind = optarg;
-        return 0;
-    case KEY_CLIENTS:
-        return take_number(err, "clients", BENCH_CLIENTS_MAX, &o->clients);
-    case KEY_FILESIZE:
-        return take_size(err, &o->file_bytes);
-    case KEY_PID:
-        return take_number(err, "pid", INT32_MAX, &o->pid);
-    case KEY_TIMEOUT:
-        r = take_number(err, "timeout", 86400, &number);
-        if (r == 0)
-            o->timeout_us = number * USEC_PER_S;
-        return r;
-    case KEY_WINDOW:
-        return take_number(err, "window", BENCH_WINDOW_MAX, &o->window);
-    case KEY_PAIRS:
-        return take_number(err, "pairs", BENCH_PAIRS_MAX, &o->pairs);
-    case KEY_ROW:
-        return take_list(err, "--row", &o->rows);
-    case KEY_PEERS:
-        return take_list(err, "--peers", &o->peers);
-    case KEY_DISK:
-        o->disk = optarg;
-        return 0;
-    case KEY_JSON:
-        o->json = optarg;
-        return 0;
-    case KEY_BASELINE:
-        o->baseline = optarg;
-        return 0;
-    case KEY_SSL:
-        o->tls = true;
-        return 0;
-    case KEY_COMPAT:
-        o->compat = true;
-        return 0;
-    case KEY_QUICK:
-        o->quick = true;
-        return 0;
-    case KEY_HELP:
-        o->help = true;
-        return 0;
-    }
-    return -1;
-}
-
-static int check_server(FILE *err, struct bench_url *server)
-{
+    struct bench_url *server = &p->options->server;
     if (server->user[0] == '\0')
-        return complain(err, "which account? Give --url or --user", "");
+        return complain(p, "which account? Give --url or --user", "");
     if (server->password[0] == '\0')
-        return complain(err, "a password is missing: give --url or --pass", "");
+        return complain(p, "a password is missing: give --url or --pass", "");
     if (server->host[0] == '\0')
         text_copy(server->host, sizeof(server->host), BYTES_LIT("localhost"));
     if (server->port == 0)
-        server->port = DEFAULT_FTP_PORT;
+        server->port = (uint16_t)p->options->suite->port;
     return 0;
 }
 
@@ -288,27 +269,28 @@ static void fill_in(struct bench_options *o)
         o->window = o->clients;
 }
 
-static int finish(FILE *err, struct bench_options *o, const struct words *w)
+static int finish(const struct parse *p)
 {
     char what[96];
-    const char *needs_server = w->needs[NEEDS_SERVER], *needs_none = w->needs[NEEDS_NONE];
-    o->has_server = w->needs[TELLS_SERVER] != NULL;
+    struct bench_options *o = p->options;
+    const char *needs_server = p->needs[NEEDS_SERVER], *needs_none = p->needs[NEEDS_NONE];
+    o->has_server = p->needs[TELLS_SERVER] != NULL;
     o->list_rows = o->rows != NULL && strcmp(o->rows, "help") == 0;
     if (o->list_rows)
         return 0;
-    if (w->kind != NULL && find_kind(err, w->kind, o) < 0)
+    if (p->kind != NULL && find_kind(p, p->kind) < 0)
         return -1;
     if (!o->has_server && needs_server != NULL) {
         snprintf(what, sizeof(what), "--%s is for a server that runs: give --url",
                  needs_server);
-        return complain(err, what, "");
+        return complain(p, what, "");
     }
     if (o->has_server && needs_none != NULL) {
         snprintf(what, sizeof(what), "--%s and --%s: the one starts servers, the other has one",
-                 needs_none, w->needs[TELLS_SERVER]);
-        return complain(err, what, "");
+                 needs_none, p->needs[TELLS_SERVER]);
+        return complain(p, what, "");
     }
-    if (o->has_server && check_server(err, &o->server) < 0)
+    if (o->has_server && check_server(p) < 0)
         return -1;
     fill_in(o);
     return 0;
@@ -322,10 +304,10 @@ static void make_tables(struct option *longs, char *shorts)
         *longs++ = (struct option){
             .name = rows[i].name,
             .has_arg = rows[i].argument != NULL ? required_argument : no_argument,
-            .val = rows[i].key,
+            .val = FIRST_LONG + (int)i,
         };
-        if (rows[i].key < KEY_URL) {
-            *shorts++ = (char)rows[i].key;
+        if (rows[i].letter != 0) {
+            *shorts++ = (char)rows[i].letter;
             if (rows[i].argument != NULL)
                 *shorts++ = ':';
         }
@@ -333,21 +315,24 @@ static void make_tables(struct option *longs, char *shorts)
     *shorts = '\0';
 }
 
+/* By what getopt returned. */
 static const struct option_row *find_row(int key)
 {
-    size_t i = 0;
-    while (rows[i].key != key)
+    size_t i = key >= FIRST_LONG ? (size_t)(key - FIRST_LONG) : 0;
+    while (key < FIRST_LONG && rows[i].letter != key)
         i++;
     return &rows[i];
 }
 
-int bench_options_parse(int argc, char **argv, FILE *err, struct bench_options *ret)
+int bench_options_parse(const struct bench_suite *suite, int argc, char **argv, FILE *err,
+                        struct bench_options *ret)
 {
     struct option longs[ARRAY_LEN(rows) + 1] = {0};
-    struct words words = {0};
+    struct parse p = {.err = err, .options = ret};
     char shorts[2 * ARRAY_LEN(rows) + 2];
     make_tables(longs, shorts);
     *ret = (struct bench_options){
+        .suite = suite,
         .file_bytes = 10 * 1024 * 1024,
         .window = DEFAULT_WINDOW,
         .timeout_us = DEFAULT_TIMEOUT_S * USEC_PER_S,
@@ -357,19 +342,19 @@ int bench_options_parse(int argc, char **argv, FILE *err, struct bench_options *
     int key;
     while ((key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (key == ':')
-            return complain(err, "a value is missing after", argv[optind - 1]);
+            return complain(&p, "a value is missing after", argv[optind - 1]);
         if (key == '?')
-            return complain(err, "unknown option", argv[optind - 1]);
+            return complain(&p, "unknown option", argv[optind - 1]);
         const struct option_row *row = find_row(key);
-        words.needs[row->about] = row->name;
-        if (take(err, ret, &words, key) < 0)
+        p.needs[row->about] = row->name;
+        if (row->take(&p, row, optarg) < 0)
             return -1;
     }
     if (ret->help)
         return 0;
     if (optind < argc)
-        return complain(err, "one argument too many:", argv[optind]);
-    return finish(err, ret, &words);
+        return complain(&p, "one argument too many:", argv[optind]);
+    return finish(&p);
 }
 
 void bench_options_done(struct bench_options *o)
@@ -393,9 +378,9 @@ void bench_options_print_help(FILE *out)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char head[40];
         char letter[] = ", -?";
-        letter[3] = (char)rows[i].key;
+        letter[3] = (char)rows[i].letter;
         snprintf(head, sizeof(head), "--%s%s%s%s", rows[i].name,
-                 rows[i].key < KEY_URL ? letter : "", rows[i].argument != NULL ? " " : "",
+                 rows[i].letter != 0 ? letter : "", rows[i].argument != NULL ? " " : "",
                  rows[i].argument != NULL ? rows[i].argument : "");
         fprintf(out, "  %-23s %s\n", head, rows[i].help);
     }

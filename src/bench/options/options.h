@@ -21,7 +21,10 @@ enum bench_kind {
 /* No file of ours is longer than file_bytes, but a foreign server need not end a listing. */
 #define BENCH_LISTING_MAX (UINT64_C(64) * 1024 * 1024)
 
+struct bench_suite;
+
 struct bench_options {
+    const struct bench_suite *suite;
     struct bench_url server; /* host, port, user and password, wherever they came from */
     bool has_server;         /* one that runs already; else ferryd and the peers are started */
     enum bench_kind kind;
@@ -46,14 +49,19 @@ struct bench_options {
     const char *disk;     /* a folder on a disk, for the rows about one */
 };
 
-/* argv[0] is the name of the suite. 0, or -1 when what is wrong was written to `err`. A
+/* argv[0] is not looked at. 0, or -1 when what is wrong was written to `err`. A
  * password in argv is overwritten, since other users can see it there. Call
  * bench_options_done() in any case. */
-MUST_CHECK int bench_options_parse(int argc, char **argv, FILE *err, struct bench_options *ret);
+MUST_CHECK int bench_options_parse(const struct bench_suite *, int argc, char **argv, FILE *err,
+                                   struct bench_options *ret);
 void bench_options_done(struct bench_options *);
 void bench_options_print_help(FILE *);
 
+/* -- names.c -- */
+
 const char *bench_kind_name(enum bench_kind);
+/* False: there is none of that name. */
+bool bench_kind_find(const char *name, enum bench_kind *ret);
 
 /* Whether `list` ("a,b,c"; NULL: everything) has this name in it. */
 bool bench_list_has(const char *list, const char *name);

@@ -102,10 +102,11 @@ static int spawn(struct peer *p, const struct stage *stage, const char *log, int
     char port[8], ferry[] = "ferry", bench[] = "bench", command[] = "run-peer";
     /* posix_spawn() leaves them as they are. */
     char *base = (char *)(uintptr_t)stage->base;
+    char *suite = (char *)(uintptr_t)p->list->suite;
     char *name = (char *)(uintptr_t)p->recipe->name;
     char *variant = (char *)(uintptr_t)recipe_variant_name(p->variant);
     snprintf(port, sizeof(port), "%u", addr_port(&p->addr));
-    char *argv[] = {ferry, bench, command, name, variant, base, port, NULL};
+    char *argv[] = {ferry, bench, command, suite, name, variant, base, port, NULL};
 
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -157,8 +158,16 @@ static int start_keeper(struct peer *p, const struct stage *stage)
 
 /* -- is it there? -- */
 
-/* Reads to the end of the greeting and takes leave, so that no session is left. */
-static bool has_greeted(int fd, char text[GREETING_MAX])
+static bool has_line(const char *text, const char *beginning)
+{
+    for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        if (strncmp(line, beginning, strlen(beginning)) == 0)
+            return true;
+    return false;
+}
+
+/* Reads to the end of the greeting and takes leave. */
+static bool has_greeted(int fd, const struct recipe_list *list, char text[GREETING_MAX])
 {
     size_t len = 0;
     usec_t until = clock_after(TALK_MS * USEC_PER_MS);
@@ -171,21 +180,19 @@ static bool has_greeted(int fd, char text[GREETING_MAX])
         text[len] = '\0';
         if (is_greeted)
             continue;
-        /* The last line of a greeting has a blank behind the code, RFC 959 section 4.2. */
-        const char *last = strncmp(text, "220 ", 4) == 0 ? text : strstr(text, "\n220 ");
-        is_greeted = last != NULL && strchr(last + 1, '\n') != NULL;
-        if (is_greeted && sys_send(fd, "QUIT\r\n", 6, 0) < 0)
+        is_greeted = has_line(text, list->greeting);
+        if (is_greeted && sys_send(fd, list->parting, strlen(list->parting), 0) < 0)
             break;
     }
     return is_greeted;
 }
 
-static bool answers(const struct addr *addr)
+static bool answers(const struct peer *p)
 {
     char *text = mem_raw(GREETING_MAX);
     int fd = text != NULL ? sys_socket(AF_INET, SOCK_STREAM, 0) : -1;
-    int r = fd >= 0 ? sys_connect(fd, &addr->u.any, addr->len) : -EBADF;
-    bool is_there = (r == 0 || r == -EINPROGRESS) && has_greeted(fd, text);
+    int r = fd >= 0 ? sys_connect(fd, &p->addr.u.any, p->addr.len) : -EBADF;
+    bool is_there = (r == 0 || r == -EINPROGRESS) && has_greeted(fd, p->list, text);
     sys_close(fd);
     mem_free(text);
     return is_there;
@@ -204,7 +211,7 @@ static bool has_ended(struct peer *p)
 static int wait_for_greeting(struct peer *p)
 {
     usec_t until = clock_after(PEER_READY_US);
-    while (!answers(&p->addr)) {
+    while (!answers(p)) {
         if (has_ended(p))
             return -ECHILD;
         if (clock_now() >= until)
@@ -248,10 +255,10 @@ static void read_error(struct peer *p, const char *work, int result)
         (void)fail(p, "it did not start", result);
 }
 
-int peer_start(struct peer *p, const struct stage *stage, const struct recipe *recipe,
-               enum recipe_variant variant)
+int peer_start(struct peer *p, const struct stage *stage, const struct recipe_list *list,
+               const struct recipe *recipe, enum recipe_variant variant)
 {
-    *p = (struct peer){.recipe = recipe, .variant = variant, .lifeline = -1};
+    *p = (struct peer){.list = list, .recipe = recipe, .variant = variant, .lifeline = -1};
     struct peer_place place;
     peer_place_find(recipe, &place);
     if (!recipe_has(recipe, variant))

@@ -18,7 +18,8 @@
 #define PEER_READY_US  (20 * USEC_PER_S)
 
 struct peer {
-    const struct recipe *recipe;
+    const struct recipe_list *list;
+    const struct recipe *recipe; /* of the list */
     enum recipe_variant variant;
     unsigned pid;    /* the root of its tree; 0: it does not run */
     unsigned keeper; /* our child, which started the tree and ends it; 0: none */
@@ -30,8 +31,8 @@ struct peer {
 
 /* Returns when it greets on its port. -ENOENT: not installed; -ETIMEDOUT, or how the start
  * failed, with the reason in peer->error. peer_stop() in any case. */
-MUST_CHECK int peer_start(struct peer *, const struct stage *, const struct recipe *,
-                          enum recipe_variant);
+MUST_CHECK int peer_start(struct peer *, const struct stage *, const struct recipe_list *,
+                          const struct recipe *, enum recipe_variant);
 void peer_stop(struct peer *);
 
 /* Its settings as it got them, for the record. Returns the length, at most cap - 1. */

@@ -41,9 +41,6 @@ static const struct {
     {"hosts", 0644, "127.0.0.1 localhost\n"},
     {"shells", 0644, "/bin/sh\n"},
     {"ftpusers", 0644, ""},
-    {"pam.d/vsftpd", 0644, pam},
-    {"pam.d/proftpd", 0644, pam},
-    {"pam.d/pure-ftpd", 0644, pam},
     {"pam.d/other", 0644, "auth required pam_deny.so\naccount required pam_deny.so\n"},
 };
 
@@ -79,7 +76,15 @@ static int write_text(const char *etc, unsigned i, const struct recipe_words *wo
     return r;
 }
 
-int peer_etc_write(const struct stage *stage, const char *work)
+/* For the service that asks; every other one is refused. */
+static int write_pam(const char *pam_d, const char *service)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof(path), "%s/%s", pam_d, service);
+    return file_write(path, 0644, bytes_str(pam));
+}
+
+int peer_etc_write(const struct stage *stage, const struct recipe *recipe, const char *work)
 {
     const struct recipe_words words = {
         .stage = stage,
@@ -95,6 +100,8 @@ int peer_etc_write(const struct stage *stage, const char *work)
         r = folder_make(pam_d, 0755);
     for (unsigned i = 0; r == 0 && i < ARRAY_LEN(files); i++)
         r = write_text(etc, i, &words);
+    if (r == 0 && recipe->pam != NULL)
+        r = write_pam(pam_d, recipe->pam);
     for (unsigned i = 0; r == 0 && i < ARRAY_LEN(copies); i++)
         r = copy(copies[i], etc);
     return r;

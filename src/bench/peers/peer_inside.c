@@ -65,9 +65,6 @@ static int mount_over(const char *source, const char *path)
 /* From here on nothing that is mounted is seen outside. */
 static int make_mounts(const struct inside *in)
 {
-    /* What Debian's packages and their start scripts make. */
-    static const char *const folders[] = {"/run/vsftpd/empty", "/run/proftpd", "/run/pure-ftpd",
-                                          "/run/lock", "/var/log/proftpd"};
     char etc[PATH_BYTES + 8], disk[PATH_BYTES];
     snprintf(etc, sizeof(etc), "%s/etc", in->work);
     snprintf(disk, sizeof(disk), "%s/disk", in->stage.files);
@@ -84,8 +81,11 @@ static int make_mounts(const struct inside *in)
     /* The host's log is no place for a benchmark; most have the socket in /run. */
     if (r == 0 && file_exists("/dev/log"))
         r = mount_over("/dev/null", "/dev/log");
-    for (unsigned i = 0; r == 0 && i < ARRAY_LEN(folders); i++)
-        r = folder_make_all(folders[i], 0755);
+    if (r == 0)
+        r = folder_make_all("/run/lock", 0755);
+    for (unsigned i = 0; r == 0 && i < RECIPE_FOLDERS_MAX; i++)
+        if (in->recipe->folders[i] != NULL)
+            r = folder_make_all(in->recipe->folders[i], 0755);
     return r;
 }
 
@@ -202,7 +202,7 @@ static int become_server(struct inside *in)
 {
     int r = write_files(in);
     if (r == 0)
-        r = peer_etc_write(&in->stage, in->work);
+        r = peer_etc_write(&in->stage, in->recipe, in->work);
     if (r < 0)
         return complain("its settings", r);
     r = make_mounts(in);

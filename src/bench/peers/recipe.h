@@ -1,5 +1,5 @@
 /* How a peer is run: what it is made of, which settings it gets, and what it can do. Recipes
- * are a table (recipes.c); nothing else knows a peer by name.
+ * are a table of their suite; nothing else knows a peer by name.
  *
  * Every recipe lifts the caps on sessions and leaves no delay in, logs nothing per command
  * where that can be turned off, and is otherwise as Debian ships it. Texts are templates
@@ -19,8 +19,9 @@ enum recipe_variant {
 
 const char *recipe_variant_name(enum recipe_variant); /* "plain", "no-sendfile", "hashed" */
 
-#define RECIPE_FILES_MAX 2
-#define RECIPE_ARGS_MAX  16
+#define RECIPE_FILES_MAX   2
+#define RECIPE_FOLDERS_MAX 2
+#define RECIPE_ARGS_MAX    16
 
 struct recipe_file {
     const char *name; /* beneath @WORK@ */
@@ -34,21 +35,29 @@ struct recipe {
     unsigned variants;    /* 1u << enum recipe_variant, of those it has */
     bool is_floor;        /* the bound, not a peer */
     bool is_event_driven; /* a session is no process: it takes part in rows of thousands */
-    bool lacks_mlsd;
-    bool compares_plain; /* passwords, where it is not told to hash */
+    unsigned lacks;       /* features, as its suite counts them */
     /* It starts as the owner of the files, since it does not change to him. */
     bool runs_as_owner;
     /* How it checks a password, for the report; NULL. */
     const char *login_note[RECIPE_VARIANTS];
     struct recipe_file files[RECIPE_FILES_MAX];
+    /* What its package or start script makes in /run and /var/log. */
+    const char *folders[RECIPE_FOLDERS_MAX];
+    const char *pam; /* the service that it is for PAM; NULL: it asks somebody else */
     const char *args[RECIPE_ARGS_MAX]; /* templates; [0] is the program. None: the floor */
 };
 
-extern const struct recipe recipes[];
-extern const size_t recipe_count;
+/* The servers that one suite measures; ferryd is the first. */
+struct recipe_list {
+    const char *suite; /* its name */
+    const struct recipe *recipes;
+    size_t count;
+    const char *greeting; /* how a line begins that says: the server is there */
+    const char *parting;  /* what is said then, so that no session is left */
+};
 
 /* NULL: there is none of that name. */
-const struct recipe *recipe_find(const char *name);
+const struct recipe *recipe_find(const struct recipe_list *, const char *name);
 bool recipe_has(const struct recipe *, enum recipe_variant);
 /* -ENOENT: there is none of that name. */
 int recipe_variant_find(const char *name, enum recipe_variant *ret);

@@ -5,93 +5,13 @@
 
 #include "base/attr.h"
 
-#define PEER_TARGET  0.95
-#define FLOOR_TARGET 0.90
-#define KIB          1024.0
-#define MIB          (1024.0 * KIB)
-#define MS           1000.0
+#define PEER_TARGET  0.95 /* where no goal says another */
 #define NEVER_LESS_S 1e-6 /* CPU beyond the hash: less cannot be told from nothing */
 #define SEED         UINT64_C(0x676f616c)
 
-static const struct goal {
-    const char *row;
-    enum goal_kind kind;
-    unsigned clients_min; /* a smaller crowd is another thing */
-    double target;
-    const char *what;  /* at most 32 columns */
-    const char *peer;  /* NULL: every one */
-    const char *other; /* GOAL_CPU_OTHER: the row */
-} goals[] = {
-    {"stor", GOAL_PEERS, .target = 0.95, .what = "at least 0.95 of every peer"},
-    {"stor", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"stor", GOAL_CPU_PEERS, .target = 1, .what = "less CPU than every peer"},
-    {"retr", GOAL_PEERS, .target = 0.95, .what = "at least 0.95 of every peer"},
-    {"retr", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"retr", GOAL_CPU_PEERS, .target = 1, .what = "less CPU than every peer"},
-    {"stor_idle", GOAL_PEERS, .target = 0.95, .what = "at least 0.95 of every peer"},
-    {"stor_idle", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"stor_idle", GOAL_CPU_PEERS, .target = 1, .what = "less CPU than every peer"},
-    {"retr_idle", GOAL_PEERS, .target = 0.95, .what = "at least 0.95 of every peer"},
-    {"retr_idle", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"retr_idle", GOAL_CPU_PEERS, .target = 1, .what = "less CPU than every peer"},
-    {"login_first", GOAL_FLOOR, .target = 1 / 1.2, .what = "at most 1.2 times the hash"},
-    {"login", GOAL_FLOOR, .target = 1 / 1.25, .what = "at most 1.25 times the floor"},
-    {"login", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"login", GOAL_CPU_PEERS, .target = 1 / 0.6, .what = "at most 0.6 of pyftpdlib's CPU",
-     .peer = "pyftpdlib"},
-    {"login_window", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"login_hashed", GOAL_PEERS, .target = 1, .what = "as many as vsftpd", .peer = "vsftpd"},
-    {"login_hashed", GOAL_PEERS, .target = 1, .what = "as many as proftpd", .peer = "proftpd"},
-    {"login_hashed", GOAL_CPU_BEYOND, .target = 5, .what = "5 times less CPU beyond the hash",
-     .peer = "vsftpd"},
-    {"login_hashed", GOAL_CPU_BEYOND, .target = 5, .what = "5 times less CPU beyond the hash",
-     .peer = "proftpd"},
-    {"login_hashed", GOAL_NOOP_P99, .target = 5 * MS, .what = "NOOP p99 at most 5 ms"},
-    {"retr_many", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"retr_many", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"retr_many", GOAL_NOOP_P99, .target = 50 * MS, .what = "NOOP p99 at most 50 ms",
-     .clients_min = 300},
-    {"stor_many", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"stor_many", GOAL_FLOOR, .target = 0.90, .what = "at least 0.90 of the floor"},
-    {"stor_many", GOAL_NOOP_P99, .target = 50 * MS, .what = "NOOP p99 at most 50 ms",
-     .clients_min = 300},
-    {"memory", GOAL_MEMORY, .target = 4 * MIB, .what = "at most 4M of memory",
-     .clients_min = 300},
-    {"memory", GOAL_MEMORY_PEERS, .target = 4, .what = "a quarter of pyftpdlib's memory",
-     .peer = "pyftpdlib", .clients_min = 300},
-    {"memory", GOAL_SLOPE, .target = 1.5 * KIB, .what = "at most 1.5K a session",
-     .clients_min = 300},
-    {"memory_10k", GOAL_MEMORY, .target = 20 * MIB, .what = "at most 20M of memory",
-     .clients_min = 10000},
-    {"memory_10k", GOAL_SLOPE, .target = 1.5 * KIB, .what = "at most 1.5K a session",
-     .clients_min = 10000},
-    {"idle_100k", GOAL_MEMORY, .target = 200 * MIB, .what = "at most 200M of memory",
-     .clients_min = 100000},
-    {"idle_100k", GOAL_VALUE, .target = 1.5, .what = "a login: at most 1.5 times alone",
-     .clients_min = 100000},
-    {"retr_10k", GOAL_CPU_OTHER, .target = 1 / 1.05, .what = "CPU within 5 % of RETR alone",
-     .other = "retr"},
-    {"list_100k", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"list_100k", GOAL_MEMORY, .target = MIB, .what = "at most 1M more memory"},
-    {"mlsd_100k", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"mlsd_100k", GOAL_MEMORY, .target = MIB, .what = "at most 1M more memory"},
-    {"small_up_1", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"small_up_1", GOAL_FLOOR, .target = 1 / 1.5, .what = "at most 1.5 times the floor"},
-    {"small_down_1", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"small_down_1", GOAL_FLOOR, .target = 1 / 1.5, .what = "at most 1.5 times the floor"},
-    {"small_up_10", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"small_up_10", GOAL_FLOOR, .target = 1 / 1.5, .what = "at most 1.5 times the floor"},
-    {"small_down_10", GOAL_PEERS, .target = 1, .what = "faster than every peer"},
-    {"small_down_10", GOAL_FLOOR, .target = 1 / 1.5, .what = "at most 1.5 times the floor"},
-    {"noop_downloads", GOAL_VALUE, .target = 50, .what = "at most 50 ms", .clients_min = 300},
-    {"noop_hashes", GOAL_VALUE, .target = 5, .what = "at most 5 ms"},
-    {"noop_stopped", GOAL_VALUE, .target = 5, .what = "at most 5 ms"},
-};
-
-_Static_assert(ARRAY_LEN(goals) <= GOALS_MAX, "a result for each");
-
 /* What a goal is decided from. */
 struct contest {
+    const struct goal *goal;
     const struct bench_results *results;
     const struct bench_row *row;
     const struct bench_cell *ours;
@@ -102,12 +22,17 @@ static bool is_better(double value, double target, bool wants_more)
     return wants_more ? value >= target : value <= target;
 }
 
-/* Without an interval: a plain comparison. */
-static enum bench_verdict judge(const struct goal_result *g)
+/* What is measured once has no interval. */
+static enum bench_verdict judge_plainly(const struct goal_result *g)
+{
+    return is_better(g->value, g->target, goal_is_ratio(g->kind)) ? BENCH_MET : BENCH_MISSED;
+}
+
+static enum bench_verdict judge_interval(const struct goal_result *g, unsigned samples)
 {
     bool wants_more = goal_is_ratio(g->kind);
-    if (!g->has_interval)
-        return is_better(g->value, g->target, wants_more) ? BENCH_MET : BENCH_MISSED;
+    if (!g->has_interval || samples < BENCH_VERDICT_MIN)
+        return BENCH_UNDECIDED;
     bool is_low_good = is_better(g->interval.low, g->target, wants_more);
     bool is_high_good = is_better(g->interval.high, g->target, wants_more);
     if (is_low_good && is_high_good)
@@ -156,7 +81,7 @@ static bool beside_memory(const struct contest *c, const struct bench_cell *cell
         return false;
     g->is_known = true;
     g->value = (double)cell->memory_bytes / (double)c->ours->memory_bytes;
-    g->verdict = judge(g);
+    g->verdict = judge_plainly(g);
     return true;
 }
 
@@ -168,12 +93,12 @@ static const struct bench_cell *floor_of(const struct bench_row *row)
     return NULL;
 }
 
-/* CPU seconds of one hash, sample by sample: what the floor of row "login_first" took, which
+/* CPU seconds of one hash, sample by sample: what the floor of the goal's other row took, which
  * computes it and waits for nobody. NULL: that was not measured. */
 static const struct bench_cell *find_hash(const struct contest *c,
                                           double ret[BENCH_SAMPLES_MAX])
 {
-    const struct bench_row *row = bench_results_row(c->results, "login_first");
+    const struct bench_row *row = bench_results_row(c->results, c->goal->other);
     const struct bench_cell *hash = row != NULL ? floor_of(row) : NULL;
     if (hash == NULL || bench_unit_is_speed(row->unit))
         return NULL;
@@ -207,7 +132,7 @@ static bool beside_beyond(const struct contest *c, const struct bench_cell *cell
     g->value = fmax(statistics_median_of(cell->cpu_samples, count) - rest, 0) /
                fmax(statistics_median_of(ours->cpu_samples, count) - rest, NEVER_LESS_S);
     struct statistics_interval interval;
-    if (count < BENCH_INTERVAL_MIN || statistics_interval(excess, count, SEED, &interval) < 0)
+    if (count < BENCH_VERDICT_MIN || statistics_interval(excess, count, SEED, &interval) < 0)
         g->verdict = BENCH_UNDECIDED;
     else if (interval.low >= 0)
         g->verdict = BENCH_MET;
@@ -251,17 +176,19 @@ static const struct kind {
     bool (*beside)(const struct contest *, const struct bench_cell *, struct goal_result *);
     bool (*alone)(const struct contest *, struct goal_result *);
     bool is_ratio, is_of_floor;
+    bool is_sampled; /* alone, and more than once: its interval is judged */
 } kinds[] = {
-    [GOAL_PEERS] = {beside_speed, NULL, true, false},
-    [GOAL_FLOOR] = {beside_speed, NULL, true, true},
-    [GOAL_CPU_PEERS] = {beside_cpu, NULL, true, false},
-    [GOAL_CPU_BEYOND] = {beside_beyond, NULL, true, false},
-    [GOAL_CPU_OTHER] = {NULL, NULL, true, false},
-    [GOAL_MEMORY_PEERS] = {beside_memory, NULL, true, false},
-    [GOAL_MEMORY] = {NULL, alone_memory, false, false},
-    [GOAL_SLOPE] = {NULL, alone_slope, false, false},
-    [GOAL_NOOP_P99] = {NULL, alone_noop, false, false},
-    [GOAL_VALUE] = {NULL, alone_value, false, false},
+    [GOAL_PEERS] = {.beside = beside_speed, .is_ratio = true},
+    [GOAL_FLOOR] = {.beside = beside_speed, .is_ratio = true, .is_of_floor = true},
+    [GOAL_CPU_PEERS] = {.beside = beside_cpu, .is_ratio = true},
+    [GOAL_CPU_BEYOND] = {.beside = beside_beyond, .is_ratio = true},
+    [GOAL_CPU_OTHER] = {.is_ratio = true},
+    [GOAL_MEMORY_PEERS] = {.beside = beside_memory, .is_ratio = true},
+    [GOAL_MEMORY] = {.alone = alone_memory},
+    [GOAL_SLOPE] = {.alone = alone_slope},
+    [GOAL_NOOP_P99] = {.alone = alone_noop},
+    [GOAL_VALUE] = {.alone = alone_value, .is_sampled = true},
+    [GOAL_ONCE] = {.alone = alone_value},
 };
 
 bool goal_is_ratio(enum goal_kind kind)
@@ -291,19 +218,18 @@ static bool is_worse(const struct goal_result *a, const struct goal_result *b)
 }
 
 /* False: nobody to stand beside was measured. */
-static bool decide_beside(const struct contest *c, const struct goal *goal,
-                          struct goal_result *g)
+static bool decide_beside(const struct contest *c, struct goal_result *g)
 {
     bool is_decided = false, has_contender = false;
     struct goal_result blank = *g;
     for (unsigned i = 1; i < c->row->count; i++) {
         const struct bench_cell *cell = &c->row->cells[i];
-        if (!is_contender(goal, cell) || bench_cell_has_failed(cell))
+        if (!is_contender(c->goal, cell) || bench_cell_has_failed(cell))
             continue;
         has_contender = true;
         struct goal_result one = blank;
         one.peer = cell->target;
-        if (bench_cell_has_failed(c->ours) || !kinds[goal->kind].beside(c, cell, &one))
+        if (bench_cell_has_failed(c->ours) || !kinds[c->goal->kind].beside(c, cell, &one))
             continue;
         if (!is_decided || is_worse(&one, g))
             *g = one;
@@ -313,10 +239,9 @@ static bool decide_beside(const struct contest *c, const struct goal *goal,
 }
 
 /* Measured one after the other, not in turn: no pairs. */
-static bool decide_other(const struct contest *c, const struct goal *goal,
-                         struct goal_result *g)
+static bool decide_other(const struct contest *c, struct goal_result *g)
 {
-    const struct bench_row *row = bench_results_row(c->results, goal->other);
+    const struct bench_row *row = bench_results_row(c->results, c->goal->other);
     const struct bench_cell *other = row != NULL ? bench_row_cell(row, c->ours->target) : NULL;
     if (other == NULL || bench_cell_has_failed(other))
         return false;
@@ -333,21 +258,25 @@ static bool decide_other(const struct contest *c, const struct goal *goal,
     g->has_interval =
         statistics_ratio_interval(other->cpu_samples, other->sample_count, c->ours->cpu_samples,
                                   c->ours->sample_count, SEED, &g->interval) == 0;
-    g->verdict = g->has_interval ? judge(g) : BENCH_UNDECIDED;
+    unsigned samples = other->sample_count < c->ours->sample_count ? other->sample_count
+                                                                   : c->ours->sample_count;
+    g->verdict = judge_interval(g, samples);
     return true;
 }
 
-static bool decide(const struct contest *c, const struct goal *goal, struct goal_result *g)
+static bool decide(const struct contest *c, struct goal_result *g)
 {
-    if (kinds[goal->kind].beside != NULL)
-        return decide_beside(c, goal, g);
-    if (kinds[goal->kind].alone == NULL)
-        return decide_other(c, goal, g);
+    enum goal_kind kind = c->goal->kind;
+    if (kinds[kind].beside != NULL)
+        return decide_beside(c, g);
+    if (kinds[kind].alone == NULL)
+        return decide_other(c, g);
     if (bench_cell_has_failed(c->ours))
         return true;
-    g->is_known = kinds[goal->kind].alone(c, g);
+    g->is_known = kinds[kind].alone(c, g);
     if (g->is_known)
-        g->verdict = judge(g);
+        g->verdict = kinds[kind].is_sampled ? judge_interval(g, c->ours->sample_count)
+                                            : judge_plainly(g);
     return g->is_known;
 }
 
@@ -358,12 +287,14 @@ static unsigned crowd_of(const struct contest *c)
     return held > clients ? held : clients;
 }
 
-unsigned goals_decide(const struct bench_results *results, struct goal_result ret[GOALS_MAX])
+unsigned goals_decide(const struct goal_table *table, const struct bench_results *results,
+                      struct goal_result ret[GOALS_MAX])
 {
     unsigned count = 0;
-    for (size_t i = 0; i < ARRAY_LEN(goals); i++) {
-        const struct goal *goal = &goals[i];
-        struct contest c = {.results = results, .row = bench_results_row(results, goal->row)};
+    for (size_t i = 0; i < table->count; i++) {
+        const struct goal *goal = &table->goals[i];
+        struct contest c = {
+            .goal = goal, .results = results, .row = bench_results_row(results, goal->row)};
         if (c.row == NULL || !bench_row_is_ours(results, c.row))
             continue;
         c.ours = &c.row->cells[0];
@@ -374,17 +305,32 @@ unsigned goals_decide(const struct bench_results *results, struct goal_result re
                                 .kind = goal->kind,
                                 .target = goal->target,
                                 .verdict = BENCH_MISSED};
-        if (decide(&c, goal, &g))
+        if (decide(&c, &g))
             ret[count++] = g;
     }
     return count;
 }
 
-double goals_target(const char *row, const struct bench_cell *cell)
+bool goals_target(const struct goal_table *table, const char *row,
+                  const struct bench_cell *cell, double *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(goals); i++)
-        if ((goals[i].kind == GOAL_PEERS || goals[i].kind == GOAL_FLOOR) &&
-            strcmp(goals[i].row, row) == 0 && is_contender(&goals[i], cell))
-            return goals[i].target;
-    return cell->is_floor ? FLOOR_TARGET : PEER_TARGET;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct goal *goal = &table->goals[i];
+        if ((goal->kind == GOAL_PEERS || goal->kind == GOAL_FLOOR) &&
+            strcmp(goal->row, row) == 0 && is_contender(goal, cell)) {
+            *ret = goal->target;
+            return true;
+        }
+    }
+    *ret = PEER_TARGET;
+    return !cell->is_floor;
+}
+
+enum bench_verdict goals_verdict(const struct goal_table *table, const struct bench_row *row,
+                                 const struct bench_cell *cell)
+{
+    double target;
+    if (!goals_target(table, row->name, cell, &target))
+        return BENCH_NO_VERDICT;
+    return bench_cell_verdict(cell, row->unit, &row->cells[0], target);
 }

@@ -1,4 +1,5 @@
-/* What ferryd is to reach, and whether it does: a table of goals, decided from results alone.
+/* What ferryd is to reach, and whether it does: a suite's table of goals, decided from results
+ * alone.
  *
  * A goal whose row or peer is not in the results, or whose number of clients was not reached,
  * is left out: it is never met by something else. A peer that failed is left out too; a row in
@@ -12,7 +13,7 @@ enum goal_kind {
     GOAL_PEERS,        /* the ratio to each peer; the worst one decides */
     GOAL_FLOOR,        /* the ratio to the floor */
     GOAL_CPU_PEERS,    /* the ratio of the servers' CPU, to each peer */
-    GOAL_CPU_BEYOND,   /* the same beyond a hash: what the floor of row "login_first" took */
+    GOAL_CPU_BEYOND,   /* the same beyond a hash: what the floor of another row took */
     GOAL_CPU_OTHER,    /* CPU in another row of ferryd by that in this one */
     GOAL_MEMORY_PEERS, /* a peer's memory by ferryd's */
     /* At most so much: */
@@ -20,9 +21,25 @@ enum goal_kind {
     GOAL_SLOPE,    /* in bytes a session */
     GOAL_NOOP_P99, /* in microseconds */
     GOAL_VALUE,    /* the row's value, in its unit */
+    GOAL_ONCE,     /* the same, of a row that has one sample */
 };
 
 #define GOALS_MAX 64
+
+struct goal {
+    const char *row;
+    enum goal_kind kind;
+    unsigned clients_min; /* a smaller crowd is another thing */
+    double target;
+    const char *what;  /* at most 32 columns */
+    const char *peer;  /* NULL: every one */
+    const char *other; /* GOAL_CPU_BEYOND, GOAL_CPU_OTHER: the row */
+};
+
+struct goal_table {
+    const struct goal *goals;
+    size_t count; /* at most GOALS_MAX */
+};
 
 struct goal_result {
     const char *row;
@@ -44,10 +61,14 @@ bool goal_is_ratio(enum goal_kind);
  * asked for, below 0: so much is missing. */
 double goal_margin(const struct goal_result *);
 
-/* The goals whose rows are in the results, at most GOALS_MAX, in the order of the table.
- * Returns how many. */
-unsigned goals_decide(const struct bench_results *, struct goal_result ret[GOALS_MAX]);
+/* The goals whose rows are in the results, in the order of the table. Returns how many. */
+unsigned goals_decide(const struct goal_table *, const struct bench_results *,
+                      struct goal_result ret[GOALS_MAX]);
 
-/* The least that the ratio to this server is to be; 0.95, or 0.90 of a floor, if no goal says.
- */
-double goals_target(const char *row, const struct bench_cell *);
+/* The least that the ratio to this server is to be, 0.95 of a peer if no goal says. False: it
+ * is a floor that no goal names, and nothing is missed. */
+bool goals_target(const struct goal_table *, const char *row, const struct bench_cell *,
+                  double *ret);
+/* Of the row's cell beside its first, by that target. */
+enum bench_verdict goals_verdict(const struct goal_table *, const struct bench_row *,
+                                 const struct bench_cell *);

@@ -4,6 +4,7 @@
 #include "base/attr.h"
 #include "bench/machine/host.h"
 #include "bench/report/report_internal.h"
+#include "bench/suite.h"
 
 double report_seconds(usec_t us)
 {
@@ -126,8 +127,8 @@ static void print_head_of_many(const struct report *r, const struct bench_result
 {
     const struct bench_options *o = r->options;
     char size[SIZE_TEXT_MAX];
-    fprintf(r->out, "ferry %s bench ftp: files of %s, %u clients, %u pairs%s\n", FERRY_VERSION,
-            size_text((double)o->file_bytes, size), o->clients, o->pairs,
+    fprintf(r->out, "ferry %s bench %s: files of %s, %u clients, %u pairs%s\n", FERRY_VERSION,
+            o->suite->name, size_text((double)o->file_bytes, size), o->clients, o->pairs,
             o->quick ? " (quick: less exact)" : "");
     print_host(r->out);
     for (unsigned i = 0; i < results->server_count; i++)
@@ -140,8 +141,8 @@ static void print_head_of_one(const struct report *r, const struct bench_results
     const struct bench_options *o = r->options;
     const struct bench_server *server = &results->servers[0];
     char size[SIZE_TEXT_MAX];
-    fprintf(r->out, "ferry %s bench ftp: %s port %u%s, files of %s%s\n", FERRY_VERSION,
-            o->server.host, o->server.port, o->tls ? " with TLS" : "",
+    fprintf(r->out, "ferry %s bench %s: %s port %u%s, files of %s%s\n", FERRY_VERSION,
+            o->suite->name, o->server.host, o->server.port, o->tls ? " with TLS" : "",
             size_text((double)o->file_bytes, size), o->quick ? " (quick: less exact)" : "");
     if (results->server_count > 0 && server->has_memory_start)
         fprintf(r->out, "(starting with %s of memory being used)\n",

@@ -7,6 +7,7 @@
 #include "bench/machine/host.h"
 #include "bench/report/goals.h"
 #include "bench/report/report_internal.h"
+#include "bench/suite.h"
 
 /* Takes the value. Want of memory is seen at the end: an object without it is not whole. */
 static void set(json_t *object, bool *whole, const char *key, json_t *value)
@@ -131,10 +132,21 @@ static void set_values(json_t *o, bool *whole, const struct bench_cell *cell)
     set(o, whole, "seconds", real_json(report_seconds(cell->wall_us)));
 }
 
-static json_t *cell_json(const struct bench_row *row, const struct bench_cell *cell,
-                         bool *whole)
+static void set_verdict(json_t *o, bool *whole, const struct goal_table *goals,
+                        const struct bench_row *row, const struct bench_cell *cell)
 {
-    const struct bench_cell *first = &row->cells[0];
+    double target;
+    if (!goals_target(goals, row->name, cell, &target))
+        return;
+    bool is_by_cpu = bench_cell_is_judged_by_cpu(cell, row->unit, &row->cells[0]);
+    set_text(o, whole, "verdict", bench_verdict_name(goals_verdict(goals, row, cell)));
+    set(o, whole, "target", real_json(target));
+    set(o, whole, "judged_by", json_string(is_by_cpu ? "cpu_ratio" : "ratio"));
+}
+
+static json_t *cell_json(const struct goal_table *goals, const struct bench_row *row,
+                         const struct bench_cell *cell, bool *whole)
+{
     json_t *o = json_object();
     set(o, whole, "server", json_string(cell->target));
     set(o, whole, "floor", json_boolean(cell->is_floor));
@@ -148,19 +160,13 @@ static json_t *cell_json(const struct bench_row *row, const struct bench_cell *c
     set_latency(o, whole, &cell->noop);
     set_ratio(o, whole, "ratio", &cell->ratio);
     set_ratio(o, whole, "cpu_ratio", &cell->cpu_ratio);
-    if (cell == first)
-        return o;
-    double target = goals_target(row->name, cell);
-    set_text(o, whole, "verdict",
-             bench_verdict_name(bench_cell_verdict(cell, row->unit, first, target)));
-    set(o, whole, "target", real_json(target));
-    set(o, whole, "judged_by",
-        json_string(bench_cell_is_judged_by_cpu(cell, row->unit, first) ? "cpu_ratio"
-                                                                        : "ratio"));
+    if (cell != &row->cells[0])
+        set_verdict(o, whole, goals, row, cell);
     return o;
 }
 
-static json_t *row_json(const struct bench_row *row, bool *whole)
+static json_t *row_json(const struct goal_table *goals, const struct bench_row *row,
+                        bool *whole)
 {
     json_t *o = json_object(), *servers = json_array();
     set(o, whole, "row", json_string(row->name));
@@ -168,7 +174,7 @@ static json_t *row_json(const struct bench_row *row, bool *whole)
     set(o, whole, "unit", json_string(bench_unit_name(row->unit)));
     set(o, whole, "clients", json_integer(row->clients));
     for (unsigned i = 0; i < row->count; i++)
-        add(servers, whole, cell_json(row, &row->cells[i], whole));
+        add(servers, whole, cell_json(goals, row, &row->cells[i], whole));
     set(o, whole, "servers", servers);
     return o;
 }
@@ -208,11 +214,12 @@ static json_t *goal_json(const struct goal_result *g, bool *whole)
 }
 
 /* Goals are for ferryd, which stands first where servers are side by side. */
-static json_t *goals_json(const struct bench_results *results, bool *whole)
+static json_t *goals_json(const struct goal_table *table, const struct bench_results *results,
+                          bool *whole)
 {
     json_t *list = json_array();
     struct goal_result *goals = mem_new(GOALS_MAX * sizeof(*goals));
-    unsigned count = goals != NULL ? goals_decide(results, goals) : 0;
+    unsigned count = goals != NULL ? goals_decide(table, results, goals) : 0;
     for (unsigned i = 0; i < count; i++)
         add(list, whole, goal_json(&goals[i], whole));
     if (goals == NULL)
@@ -256,15 +263,16 @@ static json_t *options_json(const struct bench_options *o, bool *whole)
 static void set_lists(json_t *o, bool *whole, const struct bench_options *options,
                       const struct bench_results *r)
 {
+    const struct goal_table *goals = options->suite->goals;
     json_t *servers = json_array(), *rows = json_array();
     for (unsigned i = 0; i < r->server_count; i++)
         add(servers, whole, server_json(&r->servers[i], whole));
     for (unsigned i = 0; i < r->count; i++)
-        add(rows, whole, row_json(&r->rows[i], whole));
+        add(rows, whole, row_json(goals, &r->rows[i], whole));
     set(o, whole, "servers", servers);
     set(o, whole, "rows", rows);
     if (!options->has_server)
-        set(o, whole, "goals", goals_json(r, whole));
+        set(o, whole, "goals", goals_json(goals, r, whole));
 }
 
 json_t *report_json(const struct bench_options *options, const struct bench_results *r)
@@ -272,7 +280,7 @@ json_t *report_json(const struct bench_options *options, const struct bench_resu
     bool whole = true;
     json_t *o = json_object();
     set(o, &whole, "ferry", json_string(FERRY_VERSION));
-    set(o, &whole, "suite", json_string("ftp"));
+    set(o, &whole, "suite", json_string(options->suite->name));
     set(o, &whole, "began_s", json_integer(r->began_at_us / (int64_t)USEC_PER_S));
     set(o, &whole, "took_s", real_json(report_seconds(r->took_us)));
     set(o, &whole, "host", host_json(&whole));

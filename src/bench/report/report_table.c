@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/report/goals.h"
 #include "bench/report/report_internal.h"
+#include "bench/suite.h"
 
 #define LABEL_COLUMNS 40
 
@@ -18,8 +19,8 @@ void report_legend_print(const struct report *r)
           "  NOOP     what another session waits for an answer meanwhile: p50/p99 in ms\n"
           "  ratio    ferryd beside this server, pair by pair: above 1 ferryd is better\n"
           "  [ , ]    where the ratio lies with 90 % certainty\n"
-          "  verdict  met: all of that is at or above the goal (0.95 of a peer, 0.90 of\n"
-          "           the floor, or as told at the end); missed: none; undecided: some\n"
+          "  verdict  met: all of that is at or above the goal (0.95 of a peer, or as told\n"
+          "           at the end); missed: none; undecided: some, or fewer than 5 pairs\n"
           "The floor is a bare responder that does the least that such a row needs.\n"
           "\n"
           "  server         value  memory     CPU       NOOP ratio     [ , ]      verdict\n",
@@ -66,9 +67,7 @@ static void print_cell(const struct report *r, const struct bench_row *row,
     if (cell != first && cell->ratio.is_known) {
         fprintf(r->out, " %5s %-14s ", report_number(cell->ratio.value, value),
                 report_range(&cell->ratio, range));
-        report_verdict_print(
-            r, bench_cell_verdict(cell, row->unit, first, goals_target(row->name, cell)),
-            false);
+        report_verdict_print(r, goals_verdict(r->options->suite->goals, row, cell), false);
     }
     fputc('\n', r->out);
     if (cell != first && bench_cell_is_judged_by_cpu(cell, row->unit, first)) {
@@ -139,8 +138,7 @@ static void print_comparison(const struct report *r, const struct bench_row *row
     fprintf(r->out, "%*s %10s  %-14s ", LABEL_COLUMNS,
             is_by_cpu ? "client-limited: judged by CPU" : "", bench_unit_name(row->unit),
             report_range(ratio, range));
-    report_verdict_print(
-        r, bench_cell_verdict(peer, row->unit, ours, goals_target(row->name, peer)), false);
+    report_verdict_print(r, goals_verdict(r->options->suite->goals, row, peer), false);
     fputc('\n', r->out);
 }
 
@@ -214,7 +212,7 @@ void report_summary_print(const struct report *r, const struct bench_results *re
         return;
     print_comparisons(r, results);
     struct goal_result *goals = mem_new(GOALS_MAX * sizeof(*goals));
-    unsigned count = goals != NULL ? goals_decide(results, goals) : 0;
+    unsigned count = goals != NULL ? goals_decide(r->options->suite->goals, results, goals) : 0;
     if (count > 0)
         print_goals(r, goals, count);
     mem_free(goals);

@@ -119,7 +119,7 @@ enum bench_verdict bench_verdict_of(const struct bench_ratio *ratio, double targ
 {
     if (!ratio->is_known)
         return BENCH_NO_VERDICT;
-    if (!ratio->has_interval)
+    if (!ratio->has_interval || ratio->pairs < BENCH_VERDICT_MIN)
         return BENCH_UNDECIDED;
     if (ratio->interval.low >= target)
         return BENCH_MET;

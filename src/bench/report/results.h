@@ -12,7 +12,8 @@
 #define BENCH_ERROR_MAX    256
 #define BENCH_NAME_MAX     32
 #define BENCH_SAMPLES_MAX  41
-#define BENCH_INTERVAL_MIN 3 /* samples or pairs: fewer tell no interval */
+#define BENCH_INTERVAL_MIN 3 /* samples or pairs: fewer tell no interval, */
+#define BENCH_VERDICT_MIN  5 /* and with fewer than these it decides nothing */
 #define BENCH_MB_BYTES     (1024.0 * 1024.0)
 #define BENCH_LIMITED_AT   0.95 /* of a core: then the client may be what was measured */
 
@@ -125,8 +126,8 @@ bool bench_row_is_ours(const struct bench_results *, const struct bench_row *);
 const struct bench_row *bench_results_row(const struct bench_results *, const char *name);
 const struct bench_cell *bench_row_cell(const struct bench_row *, const char *target);
 
-/* An interval at or above the target: met; below it: missed; around it, or none: undecided. A
- * ratio that is not known has no verdict. */
+/* An interval at or above the target: met; below it: missed; around it, none, or of fewer pairs
+ * than BENCH_VERDICT_MIN: undecided. A ratio that is not known has no verdict. */
 enum bench_verdict bench_verdict_of(const struct bench_ratio *, double target);
 const char *bench_verdict_name(enum bench_verdict); /* "met", "missed", "undecided", "" */
 

@@ -1,9 +1,14 @@
 #include "bench/engine/choice.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "bench/peers/stage.h"
 #include "check.h"
+
+#define FEATURE 4
 
 static struct bench_options options;
 static struct stage *const staged = (struct stage *)&options; /* only whether there is one */
@@ -11,9 +16,9 @@ static struct stage *const staged = (struct stage *)&options; /* only whether th
 static const struct recipe ferryd = {.name = "ferryd", .is_event_driven = true};
 static const struct recipe forking = {.name = "forking"};
 static const struct recipe lacking = {
-    .name = "lacking", .lacks_mlsd = true, .is_event_driven = true};
+    .name = "lacking", .lacks = FEATURE, .is_event_driven = true};
 static const struct recipe bare = {
-    .name = "floor", .is_floor = true, .is_event_driven = true, .lacks_mlsd = true};
+    .name = "floor", .is_floor = true, .is_event_driven = true, .lacks = FEATURE};
 
 /* All of them, running. */
 static struct bench *bench_new(void)
@@ -33,10 +38,10 @@ static struct bench *bench_new(void)
 }
 
 /* The names of those that take part. */
-static const char *names(struct bench *b, unsigned traits)
+static const char *names_of(struct bench *b, unsigned traits, unsigned needs)
 {
     static char text[128];
-    const struct row_kind kind = {.name = "row", .traits = traits};
+    const struct row_kind kind = {.name = "row", .traits = traits, .needs = needs};
     struct target *targets[BENCH_TARGETS_MAX];
     unsigned count = choice_of_targets(b, &kind, targets);
     size_t len = 0;
@@ -48,13 +53,18 @@ static const char *names(struct bench *b, unsigned traits)
     return text;
 }
 
+static const char *names(struct bench *b, unsigned traits)
+{
+    return names_of(b, traits, 0);
+}
+
 static void servers_take_part_in_what_they_can_do(void **state)
 {
     (void)state;
     struct bench *b = bench_new();
     assert_string_equal(names(b, 0), "ferryd forking lacking floor ");
     assert_string_equal(names(b, ROW_NO_FLOOR), "ferryd forking lacking ");
-    assert_string_equal(names(b, ROW_NEEDS_MLSD), "ferryd forking ");
+    assert_string_equal(names_of(b, 0, FEATURE), "ferryd forking ");
     assert_string_equal(names(b, ROW_THOUSANDS), "ferryd lacking floor ");
     assert_string_equal(names(b, ROW_NEEDS_PID), "ferryd forking lacking floor ");
     mem_free(b);
@@ -82,14 +92,20 @@ static void a_server_that_runs_already_needs_a_process_for_its_memory_alone(void
 {
     (void)state;
     struct bench *b = bench_new();
-    b->stage = NULL;
+    const struct row_kind any = {.name = "row", .kinds = 1u << BENCH_ALL};
+    const struct row_kind memory = {
+        .name = "row", .kinds = 1u << BENCH_ALL, .traits = ROW_NEEDS_PID};
+    options.has_server = true;
     b->target_count = 1;
     b->targets[0].recipe = NULL;
     b->targets[0].pid = 0;
     assert_string_equal(names(b, 0), "? ");
-    assert_string_equal(names(b, ROW_NEEDS_PID), "");
-    b->targets[0].pid = 1;
-    assert_string_equal(names(b, ROW_NEEDS_PID), "? ");
+    assert_true(choice_has_row(&options, &any));
+    assert_false(choice_has_row(&options, &memory));
+    assert_non_null(strstr(choice_refusal(&options, &memory), "--pid"));
+    options.pid = 1;
+    assert_true(choice_has_row(&options, &memory));
+    assert_null(choice_refusal(&options, &memory));
     mem_free(b);
 }
 
@@ -98,16 +114,16 @@ static void rows_are_those_of_the_kind_unless_they_are_named(void **state)
     (void)state;
     struct bench *b = bench_new();
     const struct row_kind kind = {.name = "row", .kinds = 1u << BENCH_ALL | 1u << BENCH_UPLOAD};
-    assert_true(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
     options.kind = BENCH_UPLOAD;
-    assert_true(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
     options.kind = BENCH_DOWNLOAD;
-    assert_false(choice_has_row(b, &kind));
+    assert_false(choice_has_row(&options, &kind));
     options.rows = "other,row";
-    assert_true(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
     options.rows = "other,rows";
     options.kind = BENCH_UPLOAD;
-    assert_false(choice_has_row(b, &kind));
+    assert_false(choice_has_row(&options, &kind));
     mem_free(b);
 }
 
@@ -117,11 +133,11 @@ static void a_quick_run_has_no_thousands_of_sessions_unless_they_are_named(void 
     struct bench *b = bench_new();
     const struct row_kind kind = {
         .name = "row", .kinds = 1u << BENCH_ALL, .traits = ROW_THOUSANDS};
-    assert_true(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
     options.quick = true;
-    assert_false(choice_has_row(b, &kind));
+    assert_false(choice_has_row(&options, &kind));
     options.rows = "row";
-    assert_true(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
     mem_free(b);
 }
 
@@ -131,11 +147,13 @@ static void what_needs_a_stage_is_not_for_a_server_that_runs_already(void **stat
     struct bench *b = bench_new();
     const struct row_kind kind = {
         .name = "row", .kinds = 1u << BENCH_ALL, .traits = ROW_STAGED};
-    assert_true(choice_has_row(b, &kind));
-    b->stage = NULL;
-    assert_false(choice_has_row(b, &kind));
+    assert_true(choice_has_row(&options, &kind));
+    assert_null(choice_refusal(&options, &kind));
+    options.has_server = true;
+    assert_non_null(strstr(choice_refusal(&options, &kind), "--url"));
+    assert_false(choice_has_row(&options, &kind));
     options.rows = "row";
-    assert_false(choice_has_row(b, &kind));
+    assert_false(choice_has_row(&options, &kind));
     mem_free(b);
 }
 

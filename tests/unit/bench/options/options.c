@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 #include "check.h"
 
 #define WORDS_MAX 24
@@ -27,7 +28,7 @@ static int parse(const char *line, struct bench_options *ret)
     free(complaint);
     size_t len;
     FILE *err = open_memstream(&complaint, &len);
-    int r = bench_options_parse(argc, argv_of_test, err, ret);
+    int r = bench_options_parse(&bench_suite_ftp, argc, argv_of_test, err, ret);
     fclose(err);
     return r;
 }

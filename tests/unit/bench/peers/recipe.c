@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 #include "bench/peers/recipe_text.h"
 #include "check.h"
 
@@ -91,16 +92,17 @@ static void a_line_may_be_of_each_account(void **state)
 static void every_recipe_is_found_by_its_own_name(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < recipe_count; i++)
-        assert_ptr_equal(recipe_find(recipes[i].name), &recipes[i]);
-    assert_null(recipe_find("wu-ftpd"));
+    for (size_t i = 0; i < ftp_recipes.count; i++)
+        assert_ptr_equal(recipe_find(&ftp_recipes, ftp_recipes.recipes[i].name),
+                         &ftp_recipes.recipes[i]);
+    assert_null(recipe_find(&ftp_recipes, "wu-ftpd"));
 }
 
 static void every_text_of_a_recipe_can_be_filled_in(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < recipe_count; i++) {
-        const struct recipe *r = &recipes[i];
+    for (size_t i = 0; i < ftp_recipes.count; i++) {
+        const struct recipe *r = &ftp_recipes.recipes[i];
         for (enum recipe_variant v = 0; v < RECIPE_VARIANTS; v++) {
             for (unsigned k = 0; recipe_has(r, v) && k < RECIPE_FILES_MAX; k++)
                 if (r->files[k].name != NULL)
@@ -115,11 +117,11 @@ static void every_text_of_a_recipe_can_be_filled_in(void **state)
 static void the_report_can_say_how_every_variant_checks_a_password(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < recipe_count; i++) {
-        assert_true(recipe_has(&recipes[i], RECIPE_PLAIN));
+    for (size_t i = 0; i < ftp_recipes.count; i++) {
+        assert_true(recipe_has(&ftp_recipes.recipes[i], RECIPE_PLAIN));
         for (enum recipe_variant v = 0; v < RECIPE_VARIANTS; v++)
-            if (recipe_has(&recipes[i], v))
-                assert_non_null(recipes[i].login_note[v]);
+            if (recipe_has(&ftp_recipes.recipes[i], v))
+                assert_non_null(ftp_recipes.recipes[i].login_note[v]);
     }
 }
 
@@ -137,7 +139,7 @@ static void a_variant_with_a_switch_of_its_own_has_other_settings(void **state)
     };
 
     for (unsigned i = 0; i < ARRAY_LEN(differing); i++) {
-        const char *text = recipe_find(differing[i].name)->files[0].text;
+        const char *text = recipe_find(&ftp_recipes, differing[i].name)->files[0].text;
         static char plain[RECIPE_TEXT_MAX];
         snprintf(plain, sizeof(plain), "%s", fill(text, RECIPE_PLAIN, 0));
         assert_string_not_equal(fill(text, differing[i].variant, 0), plain);

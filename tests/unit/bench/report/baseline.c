@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "bench/ftp/suite.h"
 #include "bench/report/report.h"
 #include "check.h"
 
@@ -47,7 +48,7 @@ static void what_report_json_wrote_is_read_again(void **state)
     (void)state;
     static struct bench_row rows[1];
     rows[0] = row_of("RETR", BENCH_MB_PER_S, 100);
-    const struct bench_options options = {.has_server = true};
+    const struct bench_options options = {.suite = &bench_suite_ftp, .has_server = true};
     const struct bench_results results = {.rows = rows, .count = 1};
     json_t *report = report_json(&options, &results);
     char *text = json_dumps(report, JSON_REAL_PRECISION(9));

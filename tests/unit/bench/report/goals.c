@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 #include "check.h"
 
 #define MIB UINT64_C(1048576)
@@ -54,7 +55,7 @@ static struct bench_cell *with_cpu(struct bench_row *row, struct bench_cell *cel
 
 static const struct goal_result *decided(const char *row, const char *what)
 {
-    goal_count = goals_decide(&results, goals);
+    goal_count = goals_decide(&ftp_goals, &results, goals);
     for (unsigned i = 0; i < goal_count; i++)
         if (strcmp(goals[i].row, row) == 0 && strcmp(goals[i].what, what) == 0)
             return &goals[i];
@@ -98,16 +99,16 @@ static void a_peer_that_undecides_counts_before_a_lower_one_that_is_met(void **s
 static void what_is_not_there_is_left_out_and_never_met(void **state)
 {
     (void)state;
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
     struct bench_row *row = add_row("retr", BENCH_MB_PER_S, 1);
     add_cell(row, "ferryd", 1000);
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
     struct bench_cell *peer = add_cell(row, "vsftpd", 10);
     assert_non_null(decided("retr", "at least 0.95 of every peer"));
     snprintf(peer->error, sizeof(peer->error), "gone");
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
     add_row("login_hashed", BENCH_PER_S, 300); /* with nobody in it */
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
 }
 
 static void a_peer_that_stands_first_meets_nothing_for_ferryd(void **state)
@@ -117,7 +118,7 @@ static void a_peer_that_stands_first_meets_nothing_for_ferryd(void **state)
     add_cell(row, "vsftpd", 1000);
     add_cell(row, "proftpd", 10);
     add_cell(row, "floor", 1000);
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
 }
 
 static void a_row_in_which_ferryd_failed_is_missed(void **state)
@@ -205,7 +206,7 @@ static void memory_of_a_smaller_crowd_meets_nothing(void **state)
     ours->memory_bytes = 3 * MIB;
     ours->slope_bytes = 1600;
     ours->slope_to = 299;
-    assert_int_equal(goals_decide(&results, goals), 0);
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
     ours->slope_to = 300;
     const struct goal_result *g = decided("memory", "at most 4M of memory");
     assert_int_equal(g->verdict, BENCH_MET);
@@ -260,18 +261,81 @@ static void cpu_beside_sessions_is_compared_with_cpu_alone(void **state)
     assert_int_equal(decided("retr_10k", what)->verdict, BENCH_MISSED);
 }
 
+/* Whatever they are made of: four samples say nothing, five of the same do. */
+static void fewer_than_five_samples_leave_every_interval_undecided(void **state)
+{
+    (void)state;
+    struct bench_row *retr = add_row("retr", BENCH_MB_PER_S, 1);
+    with_cpu(retr, add_cell(retr, "ferryd", 1000), 1);
+    with_cpu(retr, add_cell(retr, "vsftpd", 500), 2);
+    struct bench_row *beside = add_row("retr_10k", BENCH_MB_PER_S, 10000);
+    with_cpu(beside, add_cell(beside, "ferryd", 1000), 1);
+    struct bench_row *first = add_row("login_first", BENCH_MS, 1);
+    add_cell(first, "ferryd", 9);
+    add_cell(first, "floor", 8);
+    struct bench_row *hashed = add_row("login_hashed", BENCH_PER_S, 40);
+    with_cpu(hashed, add_cell(hashed, "ferryd", 100), 0.009);
+    with_cpu(hashed, add_cell(hashed, "vsftpd", 50), 0.090);
+    struct bench_row *stopped = add_row("noop_stopped", BENCH_MS, 5);
+    add_cell(stopped, "ferryd", 1);
+    static const char *const decided_by_intervals[][2] = {
+        {"retr", "at least 0.95 of every peer"},
+        {"retr", "less CPU than every peer"},
+        {"retr_10k", "CPU within 5 % of RETR alone"},
+        {"login_hashed", "5 times less CPU beyond the hash"},
+        {"noop_stopped", "at most 5 ms"},
+    };
+    for (unsigned count = 5; count >= 4; count--) {
+        for (unsigned i = 0; i < results.count; i++)
+            for (unsigned k = 0; k < rows[i].count; k++) {
+                rows[i].cells[k].sample_count = count;
+                bench_cell_finish(&rows[i].cells[k], rows[i].unit, &rows[i].cells[0]);
+            }
+        for (size_t i = 0; i < ARRAY_LEN(decided_by_intervals); i++) {
+            const struct goal_result *g =
+                decided(decided_by_intervals[i][0], decided_by_intervals[i][1]);
+            assert_non_null(g);
+            assert_int_equal(g->verdict, count == 5 ? BENCH_MET : BENCH_UNDECIDED);
+        }
+    }
+}
+
+static double target_of(const char *row, const struct bench_cell *cell)
+{
+    double target = 0;
+    assert_true(goals_target(&ftp_goals, row, cell, &target));
+    return target;
+}
+
 static void a_row_s_verdicts_use_the_goal_s_target(void **state)
 {
     (void)state;
     const struct bench_cell peer = {.target = "vsftpd"}, other = {.target = "twisted"};
     const struct bench_cell floor = {.target = "floor", .is_floor = true};
-    assert_float_equal(goals_target("retr", &peer), 0.95, 1e-6);
-    assert_float_equal(goals_target("retr", &floor), 0.90, 1e-6);
-    assert_float_equal(goals_target("login", &peer), 1, 1e-6);
-    assert_float_equal(goals_target("login", &floor), 0.8, 1e-6);
-    assert_float_equal(goals_target("login_hashed", &peer), 1, 1e-6);
-    assert_float_equal(goals_target("login_hashed", &other), 0.95, 1e-6);
-    assert_float_equal(goals_target("quit", &floor), 0.90, 1e-6);
+    assert_float_equal(target_of("retr", &peer), 0.95, 1e-6);
+    assert_float_equal(target_of("retr", &floor), 0.90, 1e-6);
+    assert_float_equal(target_of("login", &peer), 1, 1e-6);
+    assert_float_equal(target_of("login", &floor), 0.8, 1e-6);
+    assert_float_equal(target_of("login_hashed", &peer), 1, 1e-6);
+    assert_float_equal(target_of("login_hashed", &other), 0.95, 1e-6);
+    assert_float_equal(target_of("quit", &peer), 0.95, 1e-6);
+}
+
+static void a_floor_that_no_goal_names_has_no_verdict(void **state)
+{
+    (void)state;
+    double target;
+    const struct bench_cell floor = {.target = "floor", .is_floor = true};
+    assert_false(goals_target(&ftp_goals, "quit", &floor, &target));
+    assert_false(goals_target(&ftp_goals, "memory", &floor, &target));
+    struct bench_row *row = add_row("quit", BENCH_SECS, 300);
+    add_cell(row, "ferryd", 2);
+    add_cell(row, "vsftpd", 1);
+    add_cell(row, "floor", 1);
+    assert_int_equal(goals_verdict(&ftp_goals, row, &row->cells[1]), BENCH_MISSED);
+    assert_int_equal(goals_verdict(&ftp_goals, row, &row->cells[2]), BENCH_NO_VERDICT);
+    row->name = "login";
+    assert_int_equal(goals_verdict(&ftp_goals, row, &row->cells[2]), BENCH_MISSED);
 }
 
 static void every_text_fits_its_column(void **state)
@@ -286,7 +350,7 @@ static void every_text_fits_its_column(void **state)
         add_cell(row, "vsftpd", 1);
         add_cell(row, "floor", 1);
     }
-    goal_count = goals_decide(&results, goals);
+    goal_count = goals_decide(&ftp_goals, &results, goals);
     assert_int_equal(goal_count, 18);
     for (unsigned i = 0; i < goal_count; i++)
         assert_true(strlen(goals[i].what) <= 32 && strlen(goals[i].row) <= 14);
@@ -308,7 +372,9 @@ int main(void)
         cmocka_unit_test_setup(noop_is_bounded_at_its_p99, setup),
         cmocka_unit_test_setup(a_value_is_bounded_by_its_whole_interval, setup),
         cmocka_unit_test_setup(cpu_beside_sessions_is_compared_with_cpu_alone, setup),
+        cmocka_unit_test_setup(fewer_than_five_samples_leave_every_interval_undecided, setup),
         cmocka_unit_test_setup(a_row_s_verdicts_use_the_goal_s_target, setup),
+        cmocka_unit_test_setup(a_floor_that_no_goal_names_has_no_verdict, setup),
         cmocka_unit_test_setup(every_text_fits_its_column, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

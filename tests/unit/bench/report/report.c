@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "bench/ftp/suite.h"
 #include "check.h"
 
 #define MIB UINT64_C(1048576)
 
 static struct bench_options alone = {
+    .suite = &bench_suite_ftp,
     .server = {.host = "files.example.org", .port = 2121, .user = "anna", .password = "s3cr3t"},
     .has_server = true,
     .kind = BENCH_ALL,
@@ -19,8 +21,12 @@ static struct bench_options alone = {
     .quick = true,
 };
 
-static const struct bench_options together = {
-    .kind = BENCH_ALL, .clients = 300, .window = 40, .pairs = 21, .file_bytes = 10 * MIB};
+static const struct bench_options together = {.suite = &bench_suite_ftp,
+                                              .kind = BENCH_ALL,
+                                              .clients = 300,
+                                              .window = 40,
+                                              .pairs = 21,
+                                              .file_bytes = 10 * MIB};
 
 static char settings[] = "ferryd\n--anonymous\n";
 static struct bench_row rows[4];
@@ -33,9 +39,9 @@ static struct bench_cell *add_full(struct bench_row *row, const char *target, do
     struct bench_cell *cell = &row->cells[row->count++];
     *cell = (struct bench_cell){
         .is_floor = strcmp(target, "floor") == 0,
-        .samples = {value * 0.98, value, value * 1.01},
-        .cpu_samples = {cpu, cpu, cpu},
-        .sample_count = 3,
+        .samples = {value * 0.98, value, value, value * 1.01, value},
+        .cpu_samples = {cpu, cpu, cpu, cpu, cpu},
+        .sample_count = 5,
         .operations = 400,
         .bytes = UINT64_C(4000000000),
         .wall_us = 3500000,
@@ -166,7 +172,7 @@ static void alone_what_else_is_known_follows(void **state)
     rows[0].cells[0].slope_to = 300;
     char *text = text_of(&alone, ROW, &rows[0], false);
     assert_has(text,
-               "    400 files in 3.50 s; median of 3, 90 % interval 1209.81 to 1246.85\n");
+               "    400 files in 3.50 s; median of 5, 90 % interval 1234.50 to 1246.85\n");
     assert_has(text, "    CPU-s/GB: server 0.500, client 0.825 (94 % of a core)\n");
     assert_has(text, "    700 NOOPs beside it: p50 0.05, p95 0.12, p99 0.48 ms\n");
     assert_has(text, "    memory of a session: 1.0K (between 100 and 300 sessions)\n");
@@ -412,9 +418,9 @@ static void json_holds_all_that_was_measured_and_no_password(void **state)
     const json_t *cell = json_array_get(cells, 1);
     assert_string_equal(json_string_value(json_object_get(cell, "server")), "vsftpd");
     assert_float_equal(number(cell, "value"), 1200, 1e-6);
-    assert_int_equal(json_array_size(json_object_get(cell, "samples")), 3);
+    assert_int_equal(json_array_size(json_object_get(cell, "samples")), 5);
     assert_int_equal(json_array_size(json_object_get(cell, "server_cpu_s_per_byte_samples")),
-                     3);
+                     5);
     assert_float_equal(number(cell, "server_cpu_s_per_gb"), 0.6, 1e-6);
     assert_float_equal(number(json_object_get(cell, "noop"), "p99_ms"), 0.48, 1e-6);
     assert_float_equal(number(json_object_get(cell, "ratio"), "value"), (1234.5 / 1200), 1e-6);

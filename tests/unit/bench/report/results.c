@@ -119,7 +119,7 @@ static void a_verdict_takes_the_whole_interval(void **state)
         {0.94, 1.10, BENCH_UNDECIDED}, {0.80, 0.95, BENCH_UNDECIDED},
         {0.80, 0.94, BENCH_MISSED},
     };
-    struct bench_ratio ratio = {.value = 1};
+    struct bench_ratio ratio = {.value = 1, .pairs = 5};
     assert_int_equal(bench_verdict_of(&ratio, 0.95), BENCH_NO_VERDICT);
     ratio.is_known = true;
     assert_int_equal(bench_verdict_of(&ratio, 0.95), BENCH_UNDECIDED);
@@ -128,15 +128,17 @@ static void a_verdict_takes_the_whole_interval(void **state)
         ratio.interval = (struct statistics_interval){rows[i].low, rows[i].high};
         assert_int_equal(bench_verdict_of(&ratio, 0.95), rows[i].verdict);
     }
+    ratio.pairs = 4;
+    assert_int_equal(bench_verdict_of(&ratio, 0.95), BENCH_UNDECIDED);
 }
 
 static void where_the_client_is_the_limit_of_both_the_cpu_decides(void **state)
 {
     (void)state;
     const struct bench_ratio fast = {
-        .is_known = true, .has_interval = true, .interval = {1.1, 1.2}};
+        .is_known = true, .has_interval = true, .interval = {1.1, 1.2}, .pairs = 5};
     const struct bench_ratio slow = {
-        .is_known = true, .has_interval = true, .interval = {0.5, 0.6}};
+        .is_known = true, .has_interval = true, .interval = {0.5, 0.6}, .pairs = 5};
     struct bench_cell first = {.wall_us = 100, .client_cpu_us = 96};
     struct bench_cell cell = {
         .wall_us = 100, .client_cpu_us = 95, .ratio = fast, .cpu_ratio = slow};
