@@ -73,6 +73,7 @@ struct chunk *chunk_new(size_t want)
     }
     atomic_init(&c->refs, 1);
     c->next = NULL;
+    c->used = c->held = 0;
     return c;
 }
 

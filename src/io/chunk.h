@@ -18,6 +18,9 @@ struct chunk {
     unsigned size_class;
     size_t size; /* bytes at data */
     struct chunk *next;
+    /* For who lends several slices of one chunk: pieces given out, and slices not yet dropped.
+     * Of one worker. */
+    unsigned used, held;
     struct iovec pieces[ROOM_PIECES_MAX]; /* for the room or slices that it is behind */
     uint8_t data[];
 };

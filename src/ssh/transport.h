@@ -96,6 +96,8 @@ PARKS MUST_CHECK int ssh_transport_drain(struct ssh_transport *, size_t at_most,
                                          usec_t deadline);
 /* Asks for new keys now; they come as SSH_NEXT_OPENED. No-op while an exchange is under way. */
 MUST_CHECK int ssh_transport_rekey(struct ssh_transport *);
+/* When an exchange that is under way must be done; USEC_NEVER: there is none. */
+usec_t ssh_transport_deadline(const struct ssh_transport *);
 /* DISCONNECT with a reason and a text, as far as it goes without waiting. */
 void ssh_transport_leave(struct ssh_transport *, enum ssh_disconnect, const char *text);
 

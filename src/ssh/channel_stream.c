@@ -1,0 +1,473 @@
+/* A channel as a stream. Sending: rooms whose pieces are bodies of packets, sealed in place.
+ * Receiving: slices of what was decrypted in place. */
+#include <assert.h>
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "io/chunk.h"
+#include "ssh/connection_internal.h"
+
+#define HEAD        16 /* before a piece: SSH_PACKET_HEAD and SSH_DATA_HEAD, aligned */
+#define PIECE_MAX   (32 * 1024)
+#define WRITE_SMALL 512  /* a write up to here is one message, copied */
+#define COPY_BELOW  1024 /* received data up to here is copied out: a slice pins its chunk */
+#define SMALL_CHUNK 4096
+#define WRITE_ROOM  (256 * 1024)
+
+static_assert(HEAD >= SSH_PACKET_HEAD + SSH_DATA_HEAD, "the heads fit before a piece");
+
+static struct ssh_channel *channel_of(struct stream *s)
+{
+    return (struct ssh_channel *)(void *)s; /* its first member */
+}
+
+/* -- sending -- */
+
+static int check_writable(const struct ssh_channel *ch)
+{
+    const struct ssh_connection *c = ch->connection;
+    bool is_over = c->is_broken || ch->has_peer_close || ch->has_sent_eof || ch->owes_eof ||
+                   c->transport->out.error < 0;
+    return is_over ? -FERRY_ECLOSED : 0;
+}
+
+/* Until the peer takes a byte and what is unsent leaves place for a batch. */
+static int wait_writable(struct ssh_channel *ch)
+{
+    struct ssh_transport *t = ch->connection->transport;
+    for (;;) {
+        int r = check_writable(ch);
+        if (r < 0)
+            return r;
+        usec_t deadline =
+            ch->stream.stall_us != 0 ? clock_after(ch->stream.stall_us) : USEC_NEVER;
+        if (ssh_transport_unsent(t) > SSH_OUTPUT_CAP)
+            r = ssh_transport_drain(t, SSH_OUTPUT_CAP, deadline);
+        else if (ch->peer_window > 0)
+            return 0;
+        else {
+            event_clear(&ch->writable);
+            r = event_wait(&ch->writable, deadline);
+        }
+        if (r < 0)
+            return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+    }
+}
+
+static size_t piece_max(const struct ssh_channel *ch)
+{
+    return ch->peer_packet_max < PIECE_MAX ? ch->peer_packet_max : PIECE_MAX;
+}
+
+static int channel_room(struct stream *s, size_t want, struct room *ret)
+{
+    struct ssh_channel *ch = channel_of(s);
+    int r = wait_writable(ch);
+    if (r < 0)
+        return r;
+    size_t piece = piece_max(ch);
+    size_t stride = (HEAD + piece + SSH_PACKET_TAIL_MAX + 15) & ~(size_t)15;
+    size_t pieces_max = CHUNK_BYTES_MAX / stride;
+    if (pieces_max > ROOM_PIECES_MAX)
+        pieces_max = ROOM_PIECES_MAX;
+    size_t len = want < ch->peer_window ? want : ch->peer_window;
+    if (len > pieces_max * piece)
+        len = pieces_max * piece;
+    unsigned count = (unsigned)((len + piece - 1) / piece);
+    size_t bytes =
+        (count - 1) * stride + HEAD + (len - (count - 1) * piece) + SSH_PACKET_TAIL_MAX;
+    struct chunk *c = chunk_new(bytes);
+    if (c == NULL)
+        return -ENOMEM;
+    size_t left = len;
+    for (unsigned i = 0; i < count; i++) {
+        size_t n = left < piece ? left : piece;
+        c->pieces[i] = (struct iovec){c->data + i * stride + HEAD, n};
+        left -= n;
+    }
+    ch->peer_window -= (uint32_t)len;
+    *ret = (struct room){s, c, c->pieces, count, len};
+    return 0;
+}
+
+static void channel_room_drop(struct room *room)
+{
+    struct ssh_channel *ch = channel_of(room->stream);
+    ch->peer_window += (uint32_t)room->len;
+    chunk_unref(room->chunk);
+}
+
+/* Cuts the pieces to len, and puts the message's head before each. */
+static unsigned frame_pieces(const struct ssh_channel *ch, struct room *room, size_t len)
+{
+    unsigned count = 0;
+    while (len > 0) {
+        struct iovec *piece = &room->pieces[count++];
+        if (piece->iov_len > len)
+            piece->iov_len = len;
+        len -= piece->iov_len;
+        uint8_t *payload = (uint8_t *)piece->iov_base - SSH_DATA_HEAD;
+        ssh_channel_data_head(payload, ch->peer_id, (uint32_t)piece->iov_len);
+        piece->iov_base = payload;
+        piece->iov_len += SSH_DATA_HEAD;
+    }
+    return count;
+}
+
+static int channel_send(struct stream *s, struct room *room, size_t len)
+{
+    struct ssh_channel *ch = channel_of(s);
+    struct ssh_transport *t = ch->connection->transport;
+    int r = ssh_transport_gate(t, s->stall_us != 0 ? clock_after(s->stall_us) : USEC_NEVER);
+    if (r == 0)
+        r = check_writable(ch);
+    if (r < 0 || len == 0) {
+        channel_room_drop(room);
+        return r;
+    }
+    ch->peer_window += (uint32_t)(room->len - len);
+    ch->sent_bytes += len;
+    unsigned count = frame_pieces(ch, room, len);
+    return ssh_transport_send(t, room->chunk, room->pieces, count);
+}
+
+/* A few bytes: one message, if the window takes it. */
+static int write_small(struct ssh_channel *ch, const uint8_t *data, size_t len)
+{
+    struct ssh_transport *t = ch->connection->transport;
+    uint8_t payload[SSH_DATA_HEAD + WRITE_SMALL];
+    int r = ssh_transport_gate(t, USEC_NEVER);
+    if (r == 0)
+        r = check_writable(ch);
+    if (r < 0)
+        return r;
+    ssh_channel_data_head(payload, ch->peer_id, (uint32_t)len);
+    memcpy(payload + SSH_DATA_HEAD, data, len);
+    ch->peer_window -= (uint32_t)len;
+    ch->sent_bytes += len;
+    return ssh_transport_say(t, bytes_of(payload, SSH_DATA_HEAD + len));
+}
+
+static size_t copy_into(struct room *room, const uint8_t *data, size_t len)
+{
+    size_t done = 0;
+    for (unsigned i = 0; i < room->count && done < len; i++) {
+        size_t n = room->pieces[i].iov_len < len - done ? room->pieces[i].iov_len : len - done;
+        memcpy(room->pieces[i].iov_base, data + done, n);
+        done += n;
+    }
+    return done;
+}
+
+static int write_bytes(struct ssh_channel *ch, const uint8_t *data, size_t len)
+{
+    while (len > 0) {
+        int r = wait_writable(ch);
+        if (r < 0)
+            return r;
+        if (len <= WRITE_SMALL && len <= ch->peer_window && len <= piece_max(ch))
+            return write_small(ch, data, len);
+        struct room room;
+        r = channel_room(&ch->stream, len < WRITE_ROOM ? len : WRITE_ROOM, &room);
+        if (r < 0)
+            return r;
+        size_t n = copy_into(&room, data, len);
+        r = channel_send(&ch->stream, &room, n);
+        if (r < 0)
+            return r;
+        data += n;
+        len -= n;
+    }
+    return 0;
+}
+
+static int channel_write(struct stream *s, const struct iovec *data, int count)
+{
+    int r = 0;
+    for (int i = 0; i < count && r == 0; i++)
+        r = write_bytes(channel_of(s), data[i].iov_base, data[i].iov_len);
+    return r;
+}
+
+/* -- receiving -- */
+
+static void hold(struct ssh_channel *ch, struct chunk *c)
+{
+    if (c->held++ == 0)
+        ch->connection->held_bytes += c->size;
+}
+
+static void let_go(struct ssh_channel *ch, struct chunk *c)
+{
+    struct ssh_connection *conn = ch->connection;
+    bool was_full = ssh_connection_is_full(conn);
+    if (--c->held == 0)
+        conn->held_bytes -= c->size;
+    chunk_unref(c);
+    if (was_full && !ssh_connection_is_full(conn) && conn->settings->wake != NULL)
+        event_set(conn->settings->wake);
+}
+
+static struct ssh_input *last_input(struct ssh_channel *ch)
+{
+    return list_empty(&ch->input) ? NULL : LIST_ENTRY(ch->input.prev, struct ssh_input, node);
+}
+
+/* A piece of the chunk as new input: one run with the last if they stand side by side. */
+static int add_piece(struct ssh_channel *ch, struct chunk *c, uint8_t *data, size_t len)
+{
+    struct ssh_input *in = last_input(ch);
+    bool goes_on = in != NULL && in->chunk == c && in->first + in->count == c->used;
+    if (!goes_on) {
+        in = mem_new(sizeof(*in));
+        if (in == NULL)
+            return -ENOMEM;
+        *in = (struct ssh_input){.chunk = chunk_ref(c), .first = c->used};
+        hold(ch, c);
+        list_append(&ch->input, &in->node);
+    }
+    c->pieces[c->used++] = (struct iovec){data, len};
+    in->count++;
+    in->len += len;
+    return 0;
+}
+
+/* Behind what is in the last chunk of copies, as far as nobody has taken it. */
+static bool append_copy(struct ssh_channel *ch, struct bytes data)
+{
+    struct ssh_input *in = last_input(ch);
+    if (in == NULL || in->chunk->size != SMALL_CHUNK ||
+        in->first + in->count != in->chunk->used)
+        return false;
+    struct iovec *last = &in->chunk->pieces[in->chunk->used - 1];
+    uint8_t *end = (uint8_t *)last->iov_base + last->iov_len;
+    if (data.len > (size_t)(in->chunk->data + in->chunk->size - end))
+        return false;
+    memcpy(end, data.data, data.len);
+    last->iov_len += data.len;
+    in->len += data.len;
+    return true;
+}
+
+static int add_copy(struct ssh_channel *ch, struct bytes data)
+{
+    if (append_copy(ch, data))
+        return 0;
+    struct chunk *c = chunk_new(data.len > SMALL_CHUNK ? data.len : SMALL_CHUNK);
+    if (c == NULL)
+        return -ENOMEM;
+    memcpy(c->data, data.data, data.len);
+    int r = add_piece(ch, c, c->data, data.len);
+    chunk_unref(c);
+    return r;
+}
+
+int ssh_channel_receive(struct ssh_channel *ch, struct bytes data, struct chunk *c)
+{
+    uint8_t *at = c->data + (data.data - c->data);
+    int r = data.len < COPY_BELOW || c->used == ROOM_PIECES_MAX
+                ? add_copy(ch, data)
+                : add_piece(ch, c, at, data.len);
+    if (r < 0)
+        return r;
+    ch->received_bytes += data.len;
+    event_set(&ch->readable);
+    return 0;
+}
+
+static int wait_readable(struct ssh_channel *ch, usec_t deadline)
+{
+    while (list_empty(&ch->input)) {
+        if (ch->has_peer_eof)
+            return 0;
+        if (ch->has_peer_close || ch->connection->is_broken)
+            return ch->connection->is_broken ? -FERRY_ECLOSED : 0;
+        event_clear(&ch->readable);
+        int r = event_wait(&ch->readable, deadline);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int wait_input(struct ssh_channel *ch)
+{
+    usec_t stall_us = ch->stream.stall_us;
+    int r = wait_readable(ch, stall_us != 0 ? clock_after(stall_us) : USEC_NEVER);
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
+static void input_free(struct ssh_input *in)
+{
+    list_remove(&in->node);
+    mem_free(in);
+}
+
+/* What the reader is done with: the peer may send as much again. */
+static void drop_bytes(struct ssh_channel *ch, size_t len)
+{
+    ch->dropped += (uint32_t)len;
+    (void)(ssh_channel_adjust(ch) < 0); /* the queue's error is seen by the session task */
+}
+
+/* Takes whole pieces while they fit into max, or a part of the first, which gets a piece of its
+ * own: those that were handed out stay as they are. */
+static int take_pieces(struct ssh_channel *ch, struct ssh_input *in, size_t max,
+                       struct slices *ret)
+{
+    struct chunk *c = in->chunk;
+    const struct iovec *pieces = c->pieces + in->first;
+    unsigned count = 0;
+    size_t len = 0;
+    while (count < in->count && pieces[count].iov_len <= max - len)
+        len += pieces[count++].iov_len;
+    if (count == in->count) { /* all: the reference goes with it */
+        *ret = (struct slices){&ch->stream, c, pieces, count, len};
+        input_free(in);
+        return 0;
+    }
+    if (count > 0) {
+        in->first += count;
+        in->count -= count;
+    } else {
+        if (c->used == ROOM_PIECES_MAX)
+            return -ENOBUFS;
+        struct iovec *first = &c->pieces[in->first];
+        c->pieces[c->used] = (struct iovec){first->iov_base, max};
+        first->iov_base = (uint8_t *)first->iov_base + max;
+        first->iov_len -= max;
+        pieces = &c->pieces[c->used++];
+        count = 1;
+        len = max;
+    }
+    in->len -= len;
+    hold(ch, chunk_ref(c));
+    *ret = (struct slices){&ch->stream, c, pieces, count, len};
+    return 0;
+}
+
+static size_t copy_out(struct ssh_channel *ch, uint8_t *data, size_t max)
+{
+    size_t done = 0;
+    while (done < max && !list_empty(&ch->input)) {
+        struct ssh_input *in = LIST_ENTRY(ch->input.next, struct ssh_input, node);
+        struct iovec *piece = &in->chunk->pieces[in->first];
+        size_t n = piece->iov_len < max - done ? piece->iov_len : max - done;
+        memcpy(data + done, piece->iov_base, n);
+        done += n;
+        in->len -= n;
+        piece->iov_base = (uint8_t *)piece->iov_base + n;
+        piece->iov_len -= n;
+        if (piece->iov_len == 0) {
+            in->first++;
+            in->count--;
+        }
+        if (in->count == 0) {
+            struct chunk *c = in->chunk;
+            input_free(in);
+            let_go(ch, c);
+        }
+    }
+    return done;
+}
+
+static ssize_t channel_read(struct stream *s, void *data, size_t max)
+{
+    struct ssh_channel *ch = channel_of(s);
+    int r = wait_input(ch);
+    if (r < 0)
+        return r;
+    size_t n = copy_out(ch, data, max);
+    drop_bytes(ch, n);
+    return (ssize_t)n;
+}
+
+/* The chunk has no piece left for a part of one: a copy. */
+static int take_copy(struct ssh_channel *ch, size_t max, struct slices *ret)
+{
+    struct chunk *c = chunk_new(max);
+    if (c == NULL)
+        return -ENOMEM;
+    size_t len = copy_out(ch, c->data, max < c->size ? max : c->size);
+    c->pieces[0] = (struct iovec){c->data, len};
+    c->used = 1;
+    hold(ch, c);
+    *ret = (struct slices){&ch->stream, c, c->pieces, 1, len};
+    return 0;
+}
+
+static int channel_take(struct stream *s, size_t max, struct slices *ret)
+{
+    struct ssh_channel *ch = channel_of(s);
+    int r = wait_input(ch);
+    if (r < 0)
+        return r;
+    if (list_empty(&ch->input)) {
+        *ret = (struct slices){0};
+        return 0;
+    }
+    r = take_pieces(ch, LIST_ENTRY(ch->input.next, struct ssh_input, node), max, ret);
+    return r == -ENOBUFS ? take_copy(ch, max, ret) : r;
+}
+
+static void channel_slices_drop(struct slices *slices)
+{
+    struct ssh_channel *ch = channel_of(slices->stream);
+    if (slices->chunk == NULL)
+        return;
+    let_go(ch, slices->chunk);
+    drop_bytes(ch, slices->len);
+}
+
+static int channel_wait(struct stream *s, struct event *event, usec_t deadline)
+{
+    assert(event == NULL); /* nobody has needed it */
+    (void)event;
+    return wait_readable(channel_of(s), deadline);
+}
+
+/* -- the end -- */
+
+static int channel_end(struct stream *s, usec_t deadline)
+{
+    struct ssh_channel *ch = channel_of(s);
+    ch->owes_eof = !ch->has_sent_eof;
+    int r = ssh_connection_settle(ch->connection);
+    while (r == 0 && deadline != 0) {
+        r = wait_readable(ch, deadline);
+        if (r < 0 || list_empty(&ch->input))
+            break;
+        uint8_t waste[COPY_BELOW];
+        drop_bytes(ch, copy_out(ch, waste, sizeof(waste)));
+    }
+    return r;
+}
+
+static void channel_info(const struct stream *s, struct stream_info *ret)
+{
+    const struct ssh_channel *ch = (const struct ssh_channel *)(const void *)s;
+    stream_info(ch->connection->transport->lower, ret);
+    ret->sent_bytes = ch->sent_bytes;
+    ret->received_bytes = ch->received_bytes;
+}
+
+static void channel_stream_free(struct stream *s)
+{
+    (void)s; /* the connection has it */
+}
+
+const struct stream_ops ssh_channel_ops = {
+    .name = "ssh",
+    .room = channel_room,
+    .send = channel_send,
+    .room_drop = channel_room_drop,
+    .take = channel_take,
+    .slices_drop = channel_slices_drop,
+    .write = channel_write,
+    .read = channel_read,
+    .end = channel_end,
+    .wait = channel_wait,
+    .info = channel_info,
+    .free = channel_stream_free,
+};

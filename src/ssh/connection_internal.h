@@ -1,0 +1,101 @@
+/* A connection and its channels from inside: for ssh/connection*.c and ssh/channel*.c. */
+#pragma once
+#include "base/buf.h"
+#include "base/wire.h"
+#include "ssh/connection.h"
+#include "ssh/transport_internal.h"
+#include "ssh/wire/channel.h"
+
+#define SSH_ERRORS_MAX (8 * 1024)
+
+/* A run of received data, in order of arrival. */
+struct ssh_input {
+    struct list node;
+    struct chunk *chunk;
+    unsigned first, count; /* of the chunk's pieces */
+    size_t len;
+};
+
+struct ssh_channel {
+    struct stream stream; /* first */
+    struct list node;     /* in the connection's */
+    struct ssh_connection *connection;
+    uint32_t id, peer_id;
+
+    /* to the peer */
+    uint32_t peer_window, peer_packet_max;
+    struct event writable; /* the window has grown, or the channel has ended */
+    uint64_t sent_bytes;
+
+    /* from the peer */
+    struct list input;
+    struct event readable; /* input came, or the end */
+    uint32_t window;       /* what the peer may still send */
+    uint32_t window_size;  /* what it is topped up to */
+    uint32_t dropped;      /* since the last adjust */
+    uint64_t received_bytes;
+    usec_t window_at; /* since then window_received came: how the window grows */
+    uint32_t window_received;
+
+    bool is_open;  /* confirmed by both */
+    bool confirms; /* owes the confirmation */
+    bool has_peer_eof, has_peer_close;
+    bool owes_eof, owes_close, owes_status; /* sealed when the gate is open */
+    bool has_sent_eof, has_sent_close;
+    uint16_t replies; /* owed: bit n is the n-th's, 1: success */
+    uint8_t reply_count;
+
+    /* server: what serves it */
+    const struct ssh_service *service;
+    void *service_state;
+    struct task *task; /* NULL: it dozes, or has not begun or ended */
+    bool has_finished;
+    int status; /* exit status; -1: none yet */
+
+    /* client */
+    bool is_held;          /* by who opened it */
+    bool is_refused;       /* the open or the request was */
+    bool is_answered;      /* the request was */
+    struct event answered; /* confirmation, failure, reply, status, end */
+    struct buf errors;
+};
+
+struct ssh_refusal { /* an open that was refused */
+    uint32_t recipient;
+    enum ssh_open_failure reason;
+};
+
+struct ssh_connection {
+    struct ssh_transport *transport;
+    struct scope *scope;
+    const struct ssh_connection_settings *settings;
+    struct ssh_channel *slots[SSH_CHANNELS_MAX];
+    struct list channels;
+    unsigned count;
+    size_t held_bytes; /* of chunks that hold data not yet dropped */
+    bool is_broken;
+    bool no_more_sessions;
+    struct ssh_refusal refusals[SSH_PENDING_MAX];
+    unsigned refusal_count;
+    unsigned global_failures; /* owed */
+    unsigned unanswered;      /* pings of ours */
+};
+
+enum ssh_role ssh_connection_role(const struct ssh_connection *);
+bool ssh_connection_may_seal(const struct ssh_connection *);
+/* Adds a channel. -FERRY_ELIMIT, -ENOMEM. */
+MUST_CHECK int ssh_channel_new(struct ssh_connection *, struct ssh_channel **ret);
+void ssh_channel_free(struct ssh_channel *);
+extern const struct stream_ops ssh_channel_ops;
+
+/* Data of the peer, in its window. Copies what is short. */
+MUST_CHECK int ssh_channel_receive(struct ssh_channel *, struct bytes, struct chunk *);
+/* Seals an adjust if enough was dropped and the gate is open. */
+MUST_CHECK int ssh_channel_adjust(struct ssh_channel *);
+/* No more data will come or go: wakes who waits. */
+void ssh_channel_end(struct ssh_channel *);
+
+/* A request on a channel of ours (server), or of theirs (client). */
+MUST_CHECK int ssh_channel_on_request(struct ssh_channel *, struct bytes payload);
+/* Starts the service's task if it dozes. */
+MUST_CHECK int ssh_channel_wake_service(struct ssh_channel *);

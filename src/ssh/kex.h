@@ -1,0 +1,18 @@
+/* One key exchange, from the first KEXINIT to both NEWKEYS (RFC 4253 7). For ssh/transport*.c.
+ *
+ * The computations run as one pool job a side, which is the exchange itself: cancelling the
+ * task leaves it behind, and it frees itself. */
+#pragma once
+#include "ssh/transport.h"
+
+struct ssh_kex;
+
+/* Sends our KEXINIT and closes the gate. peer: the peer's message if it came first, else NULL.
+ */
+MUST_CHECK int ssh_kex_begin(struct ssh_transport *, const struct ssh_kexinit *peer);
+/* The peer's KEXINIT, INIT or REPLY, NEWKEYS; the state table has let them pass. */
+PARKS MUST_CHECK int ssh_kex_on_kexinit(struct ssh_transport *, struct bytes payload);
+PARKS MUST_CHECK int ssh_kex_on_init(struct ssh_transport *, struct bytes payload);
+PARKS MUST_CHECK int ssh_kex_on_reply(struct ssh_transport *, struct bytes payload);
+MUST_CHECK int ssh_kex_on_newkeys(struct ssh_transport *, struct bytes payload);
+struct ssh_kex *ssh_kex_free(struct ssh_kex *); /* NULL is fine */

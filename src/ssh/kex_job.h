@@ -1,0 +1,50 @@
+/* The computations of a key exchange, as a job that owns all they need. For ssh/kex*.c. */
+#pragma once
+#include "base/buf.h"
+#include "base/wire.h"
+#include "crypto/agree.h"
+#include "ssh/kex.h"
+#include "ssh/wire/packet.h"
+
+#define SSH_KEXINIT_OWN_MAX 2048
+#define SSH_KEX_REPLY_MAX   1536 /* key of RSA-3072, group 16, signature */
+
+enum ssh_kex_step {
+    SSH_KEX_ANSWER, /* the server's: own pair, secret, hash, signature, keys */
+    SSH_KEX_CHECK   /* the client's: secret, hash, the server's signature, keys */
+};
+
+struct ssh_kex {
+    struct job job;
+    usec_t deadline;
+
+    /* given */
+    enum ssh_kex_step step;
+    enum ssh_role role;
+    struct ssh_chosen chosen;
+    struct bytes own_ident; /* static text */
+    struct ssh_ident peer_ident;
+    struct ssh_hash session_id; /* len 0: this exchange's hash becomes it */
+    struct buf own_kexinit, peer_kexinit;
+    struct buf peer_public;
+    struct crypto_key *signer;  /* server */
+    struct crypto_agree *agree; /* a client has it from the start */
+
+    /* server: made; client: given by the peer */
+    struct buf host_key, signature;
+
+    /* made */
+    int result;
+    struct ssh_hash hash;
+    struct crypto_key *peer_key; /* client */
+    struct ssh_cipher *sealing, *opening;
+};
+
+struct ssh_kex *ssh_kex_job_new(void); /* NULL: no memory */
+void ssh_kex_job_run(struct job *);
+void ssh_kex_job_free(struct job *);
+
+enum crypto_agree_kind ssh_kex_agree(enum ssh_kex_kind);
+/* A public value in INIT or REPLY: a string of a curve, an mpint of a group. */
+void ssh_kex_put_public(struct wire_writer *, enum ssh_kex_kind, struct bytes);
+struct bytes ssh_kex_get_public(struct wire_reader *, enum ssh_kex_kind);

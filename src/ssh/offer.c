@@ -1,0 +1,195 @@
+#include "ssh/offer.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "crypto/cipher.h"
+
+#define LIST_TEXT 256
+
+struct ssh_offer {
+    enum ssh_role role;
+    char kex_first[LIST_TEXT], kex[LIST_TEXT]; /* with and without markers */
+    char host_keys[LIST_TEXT];                 /* a client's */
+    char ciphers[LIST_TEXT], gcm[LIST_TEXT];   /* gcm: those of AES-GCM alone, or empty */
+    char macs[LIST_TEXT];
+    char compressions[LIST_TEXT];
+};
+
+/* What can be asked for by name, in the order of the default offer. */
+struct known {
+    const char *name;
+    bool by_default;
+    bool is_nistp256; /* by setting */
+};
+
+static const struct known kex_known[] = {
+    {"curve25519-sha256", true, false},
+    {"curve25519-sha256@libssh.org", true, false},
+    {"ecdh-sha2-nistp256", true, true},
+    {"diffie-hellman-group16-sha512", true, false},
+    {"diffie-hellman-group14-sha256", false, false},
+};
+static const struct known host_key_known[] = {
+    {"ssh-ed25519", true, false},
+    {"ecdsa-sha2-nistp256", true, true},
+    {"rsa-sha2-512", true, false},
+    {"rsa-sha2-256", true, false},
+};
+static const struct known mac_known[] = {
+    {"hmac-sha2-256-etm@openssh.com", true, false},
+    {"hmac-sha2-512-etm@openssh.com", true, false},
+};
+
+/* -- lists -- */
+
+static void list_add(char list[LIST_TEXT], const char *name)
+{
+    size_t len = strlen(list);
+    if (len > 0 && len + 1 < LIST_TEXT)
+        list[len++] = ',';
+    (void)text_copy(list + len, LIST_TEXT - len, bytes_str(name));
+}
+
+/* Names of `only`, each of which must be known; or the default ones. */
+static int list_make(const struct known *known, unsigned count, const char *only, bool nistp256,
+                     char ret[LIST_TEXT])
+{
+    ret[0] = '\0';
+    if (only == NULL) {
+        for (unsigned i = 0; i < count; i++)
+            if (known[i].by_default && (nistp256 || !known[i].is_nistp256))
+                list_add(ret, known[i].name);
+        return 0;
+    }
+    struct bytes rest = bytes_str(only);
+    while (rest.len > 0) {
+        struct bytes name = bytes_take_until(&rest, ',');
+        unsigned i = 0;
+        while (i < count && !bytes_equal(bytes_str(known[i].name), name))
+            i++;
+        if (i == count)
+            return -EINVAL;
+        list_add(ret, known[i].name);
+    }
+    return ret[0] != '\0' ? 0 : -EINVAL;
+}
+
+/* The fastest on this machine first: without AES instructions that is ChaCha20. */
+static void order_ciphers(struct known ret[SSH_CIPHER_COUNT], unsigned *ret_count)
+{
+    struct crypto_speeds speeds = crypto_speeds();
+
+    const struct {
+        enum ssh_cipher_kind kind;
+        uint64_t speed;
+    } all[] = {
+        {SSH_CIPHER_AES128_GCM, speeds.gcm128},   {SSH_CIPHER_AES256_GCM, speeds.gcm256},
+        {SSH_CIPHER_CHACHA20, speeds.chacha},     {SSH_CIPHER_AES128_CTR, speeds.ctr_hmac},
+        {SSH_CIPHER_AES192_CTR, speeds.ctr_hmac}, {SSH_CIPHER_AES256_CTR, speeds.ctr_hmac},
+    };
+
+    bool is_taken[ARRAY_LEN(all)] = {false};
+    for (unsigned n = 0; n < ARRAY_LEN(all); n++) {
+        unsigned best = ARRAY_LEN(all);
+        for (unsigned i = 0; i < ARRAY_LEN(all); i++)
+            if (!is_taken[i] && (best == ARRAY_LEN(all) || all[i].speed > all[best].speed))
+                best = i;
+        is_taken[best] = true;
+        ret[n] = (struct known){ssh_cipher_name(all[best].kind), true, false};
+    }
+    *ret_count = ARRAY_LEN(all);
+}
+
+static void pick_gcm(struct ssh_offer *o)
+{
+    struct bytes rest = bytes_str(o->ciphers);
+    while (rest.len > 0) {
+        struct bytes name = bytes_take_until(&rest, ',');
+
+        static const enum ssh_cipher_kind kinds[] = {SSH_CIPHER_AES128_GCM,
+                                                     SSH_CIPHER_AES256_GCM};
+
+        for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
+            if (bytes_equal(name, bytes_str(ssh_cipher_name(kinds[i]))))
+                list_add(o->gcm, ssh_cipher_name(kinds[i]));
+    }
+    /* only where it is what we want most */
+    if (!bytes_start_with(bytes_str(o->ciphers), bytes_str(o->gcm)))
+        o->gcm[0] = '\0';
+}
+
+static void add_markers(struct ssh_offer *o)
+{
+    memcpy(o->kex_first, o->kex, LIST_TEXT);
+    bool is_server = o->role == SSH_SERVER;
+    list_add(o->kex_first, is_server ? SSH_EXT_INFO_SERVER : SSH_EXT_INFO_CLIENT);
+    list_add(o->kex_first, is_server ? SSH_STRICT_SERVER : SSH_STRICT_CLIENT);
+}
+
+int ssh_offer_new(enum ssh_role role, const struct ssh_offer_settings *settings,
+                  struct ssh_offer **ret)
+{
+    struct known ciphers[SSH_CIPHER_COUNT];
+    unsigned cipher_count;
+    struct ssh_offer *o = mem_new(sizeof(*o));
+    if (o == NULL)
+        return -ENOMEM;
+    o->role = role;
+    order_ciphers(ciphers, &cipher_count);
+    bool nistp256 = settings->nistp256;
+    int r = list_make(kex_known, ARRAY_LEN(kex_known), settings->only_kex, nistp256, o->kex);
+    if (r == 0)
+        r = list_make(host_key_known, ARRAY_LEN(host_key_known), settings->only_host_keys,
+                      nistp256, o->host_keys);
+    if (r == 0)
+        r = list_make(ciphers, cipher_count, settings->only_ciphers, nistp256, o->ciphers);
+    if (r == 0)
+        r = list_make(mac_known, ARRAY_LEN(mac_known), settings->only_macs, nistp256, o->macs);
+    if (r < 0) {
+        mem_free(o);
+        return r;
+    }
+    pick_gcm(o);
+    add_markers(o);
+    list_add(o->compressions, "none");
+    if (settings->zlib)
+        list_add(o->compressions, "zlib@openssh.com");
+    *ret = o;
+    return 0;
+}
+
+struct ssh_offer *ssh_offer_free(struct ssh_offer *o)
+{
+    mem_free(o);
+    return NULL;
+}
+
+/* -- one KEXINIT -- */
+
+static bool has_gcm(const struct ssh_kexinit *peer)
+{
+    static const enum ssh_list lists[] = {SSH_LIST_CIPHER_TO_SERVER, SSH_LIST_CIPHER_TO_CLIENT};
+
+    for (unsigned i = 0; i < ARRAY_LEN(lists); i++)
+        if (!ssh_list_has(peer->lists[lists[i]], BYTES_LIT("aes128-gcm@openssh.com")) &&
+            !ssh_list_has(peer->lists[lists[i]], BYTES_LIT("aes256-gcm@openssh.com")))
+            return false;
+    return true;
+}
+
+void ssh_offer_lists(const struct ssh_offer *o, bool is_first, const struct ssh_kexinit *peer,
+                     const char *host_keys, struct ssh_kexinit *ret)
+{
+    bool gcm_alone = peer != NULL && o->gcm[0] != '\0' && has_gcm(peer);
+    struct bytes ciphers = bytes_str(gcm_alone ? o->gcm : o->ciphers);
+    ret->lists[SSH_LIST_KEX] = bytes_str(is_first ? o->kex_first : o->kex);
+    ret->lists[SSH_LIST_HOST_KEY] = bytes_str(host_keys != NULL ? host_keys : o->host_keys);
+    ret->lists[SSH_LIST_CIPHER_TO_SERVER] = ret->lists[SSH_LIST_CIPHER_TO_CLIENT] = ciphers;
+    ret->lists[SSH_LIST_MAC_TO_SERVER] = ret->lists[SSH_LIST_MAC_TO_CLIENT] =
+        bytes_str(o->macs);
+    ret->lists[SSH_LIST_COMPRESSION_TO_SERVER] = ret->lists[SSH_LIST_COMPRESSION_TO_CLIENT] =
+        bytes_str(o->compressions);
+    ret->first_kex_packet_follows = false;
+}

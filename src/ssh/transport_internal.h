@@ -1,0 +1,54 @@
+/* A transport from inside: for ssh/transport*.c and ssh/kex*.c. */
+#pragma once
+#include "base/buf.h"
+#include "base/wire.h"
+#include "ssh/kex.h"
+#include "ssh/transport.h"
+#include "ssh/wire/packet.h"
+
+struct ssh_transport {
+    const struct ssh_transport_settings *settings;
+    struct stream *lower;
+    struct event *wake;
+    struct out_queue out;
+    enum ssh_phase phase;
+    bool is_strict;
+    bool is_open;        /* the gate */
+    bool has_opened;     /* and ssh_transport_next() has not told yet */
+    bool drops_next;     /* a guess of the peer's that was wrong */
+    bool wants_ext_info; /* the peer's first KEXINIT asked for it */
+    struct event opened;
+
+    /* received, not parsed yet: bytes [start, end) of the chunk */
+    struct chunk *in;
+    size_t start, end;
+    size_t need;     /* the packet that begins there takes so much; 0: not known yet */
+    size_t in_bytes; /* size of the next chunk */
+
+    /* one direction each; sequence numbers wrap at 32 bits */
+    struct ssh_cipher *sealing, *opening, *next_opening;
+    uint32_t send_sequence, receive_sequence;
+
+    /* since the keys changed, what moved; and when they did */
+    uint64_t sent_bytes, received_bytes, sent_packets, received_packets;
+    usec_t keys_at;
+    struct ssh_traffic traffic; /* of the whole connection */
+
+    struct ssh_kex *kex; /* while an exchange is under way */
+    struct ssh_chosen chosen;
+    struct ssh_hash session_id; /* len 0: no exchange was finished */
+    struct buf host_key;        /* client: the server's blob, which stays the same */
+    struct ssh_ident *peer_ident;
+    struct buf signature_algorithms;
+    char why[96];
+};
+
+struct bytes ssh_transport_own_ident(void);
+/* Begins an exchange when the keys have moved or lived enough. */
+MUST_CHECK int ssh_transport_rekey_if_due(struct ssh_transport *);
+/* Sets why, and returns result. */
+int ssh_transport_fail(struct ssh_transport *, int result, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* Seals a payload that stands at packet + SSH_PACKET_HEAD. *ret_len: on the wire. */
+MUST_CHECK int ssh_transport_seal(struct ssh_transport *, uint8_t *packet, size_t payload_len,
+                                  size_t *ret_len);
