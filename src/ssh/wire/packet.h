@@ -18,6 +18,9 @@
 #define SSH_PACKET_MAX       (256 * 1024) /* largest packet_length that is taken, after the login */
 #define SSH_PACKET_MAX_EARLY 35000        /* and before it (RFC 4253 6.1) */
 
+/* The largest payload that is sealed. */
+#define SSH_PAYLOAD_MAX (SSH_PACKET_MAX - 32)
+
 #define SSH_KEY_MAX 64 /* bytes of a cipher's or a MAC's key */
 
 struct ssh_cipher;
@@ -28,7 +31,8 @@ struct ssh_key_sizes {
 };
 struct ssh_key_sizes ssh_key_sizes(enum ssh_cipher_kind, enum ssh_mac_kind);
 
-/* SSH_CIPHER_NONE needs no material. -ENOMEM. */
+/* SSH_CIPHER_NONE needs no material. Wipe yours afterwards. -ENOMEM; -EINVAL: material of other
+ * lengths than ssh_key_sizes() says, or a cipher that wants a MAC without one. */
 MUST_CHECK int ssh_cipher_new(enum ssh_cipher_kind, enum ssh_mac_kind, bool for_sealing,
                               struct bytes iv, struct bytes key, struct bytes mac,
                               struct ssh_cipher **ret);
@@ -43,7 +47,8 @@ size_t ssh_packet_tail(const struct ssh_cipher *, size_t payload_len);
 
 /* packet: SSH_PACKET_HEAD bytes, then the payload, then room for ssh_packet_tail() bytes, of
  * which the caller may have set those of the padding (what is there is sent; encrypted, zeros
- * are as good). Returns the packet's length on the wire. */
+ * are as good). *ret_len: the packet's length on the wire. -FERRY_ELIMIT: no payload, or one
+ * beyond SSH_PAYLOAD_MAX. */
 MUST_CHECK int ssh_packet_seal(struct ssh_cipher *, uint32_t sequence, uint8_t *packet,
                                size_t payload_len, size_t *ret_len);
 
