@@ -32,13 +32,16 @@ static const char *ago(const json_t *object, const char *key, char dst[CELL_MAX]
     return dst;
 }
 
+/* 80 columns, unless an address, a name or a number is longer than usual. */
+#define COLUMNS_HEAD "%-6s %-5s %-21s %-14s %-8s %4s %4s %11s\n"
+#define COLUMNS_ROW  "%-6lld %-5s %-21s %-14s %-8s %4s %4s %11lld\n"
+
 static void print_head(bool *printed)
 {
     if (*printed)
         return;
     *printed = true;
-    printf("%-6s %-5s %-22s %-16s %-8s %6s %6s %14s\n", "ID", "PROTO", "PEER", "USER", "DOING",
-           "AGE", "IDLE", "BYTES");
+    printf(COLUMNS_HEAD, "ID", "PROTO", "PEER", "USER", "DOING", "AGE", "IDLE", "BYTES");
 }
 
 static void print_row(const json_t *object, void *arg)
@@ -46,8 +49,7 @@ static void print_row(const json_t *object, void *arg)
     print_head(arg);
     char protocol[CELL_MAX], peer[CELL_MAX], user[CELL_MAX], doing[CELL_MAX], age[CELL_MAX],
         idle[CELL_MAX];
-    printf("%-6lld %-5s %-22s %-16s %-8s %6s %6s %14lld\n",
-           (long long)json_integer_value(json_object_get(object, "id")),
+    printf(COLUMNS_ROW, (long long)json_integer_value(json_object_get(object, "id")),
            cell(object, "protocol", protocol), cell(object, "peer", peer),
            cell(object, "user", user), cell(object, "doing", doing), ago(object, "age_s", age),
            ago(object, "idle_s", idle),

@@ -107,7 +107,6 @@ static cfg_opt_t log_keys[] = {
     CFG_END(),
 };
 
-static cfg_opt_t accounts_keys[] = {NOT_BUILT("store"), CFG_END()};
 static cfg_opt_t free_keys[] = {CFG_END()};
 
 static cfg_opt_t top_keys[] = {
@@ -121,7 +120,7 @@ static cfg_opt_t top_keys[] = {
     CFG_SEC("timeouts", timeouts_keys, CFGF_NONE),
     CFG_SEC("log", log_keys, CFGF_NONE),
     CFG_SEC("tls", free_keys, CFGF_KEYSTRVAL),
-    CFG_SEC("accounts", accounts_keys, CFGF_NONE),
+    CFG_SEC("accounts", free_keys, CFGF_KEYSTRVAL),
     CFG_END(),
 };
 
@@ -308,6 +307,7 @@ static int parse(const char *text, struct settings *s, struct refusal *why)
     cfg_set_error_function(top, note_error);
     cfg_set_validate_func(top, "listen", check_listen);
     cfg_set_validate_func(top, "tls", refuse_section);
+    cfg_set_validate_func(top, "accounts", refuse_section);
     int r = cfg_parse_buf(top, text) == CFG_SUCCESS ? put_all(top, s, why) : -EINVAL;
     cfg_free(top);
     return r;

@@ -13,16 +13,23 @@
 #define SECONDS_MAX  (7 * 24 * 3600)
 #define DES_HASH_LEN 13
 
+/* In characters behind the last '$', that of MD5; no other is shorter. */
+#define DIGEST_LEN_MIN 22
+
 int config_value_size(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
 {
     uint64_t n;
-    if (text_size(bytes_str(value), &n) < 0 || n > INT64_MAX) {
+    int r = text_size(bytes_str(value), &n);
+    if (r == 0 && n <= INT64_MAX) {
+        *(long *)ret = (long)n;
+        return 0;
+    }
+    if (r == 0 || r == -ERANGE)
+        cfg_error(cfg, "%s: '%s' is too large for a size", opt->name, value);
+    else
         cfg_error(cfg, "%s: '%s' is not a size: digits, then perhaps K, M, G or T", opt->name,
                   value);
-        return -1;
-    }
-    *(long *)ret = (long)n;
-    return 0;
+    return -1;
 }
 
 static int parse_number(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret, uint64_t max)
@@ -155,10 +162,19 @@ static bool is_hash(const char *value)
     return r == CRYPT_SALT_OK || r == CRYPT_SALT_METHOD_LEGACY || r == CRYPT_SALT_TOO_CHEAP;
 }
 
+/* Method and salt alone, or a hash that was cut, would be an account without a login. */
+static bool has_digest(const char *value)
+{
+    const char *last = strrchr(value, '$');
+    return last == NULL || strlen(last + 1) >= DIGEST_LEN_MIN;
+}
+
 int config_value_hash(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
 {
-    if (is_hash(value))
+    if (is_hash(value) && has_digest(value))
         return keep_text(value, ret);
-    cfg_error(cfg, "%s: of no method that crypt(5) knows", opt->name);
+    cfg_error(cfg, "%s: %s", opt->name,
+              is_hash(value) ? "cut off: no password can have it"
+                             : "of no method that crypt(5) knows");
     return -1;
 }

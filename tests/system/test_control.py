@@ -46,6 +46,7 @@ def test_who_is_a_table_for_people(server):
     head, line = done.stdout.splitlines()
     assert head.split() == ["ID", "PROTO", "PEER", "USER", "DOING", "AGE", "IDLE", "BYTES"]
     assert line.split()[1] == "ftp" and line.split()[3] == server.user
+    assert len(head) == len(line) == 80
     client.close()
 
 

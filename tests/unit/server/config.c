@@ -8,6 +8,8 @@
 
 #include "check.h"
 
+#define HASH "$y$j9T$abcdefgh$0123456789012345678901"
+
 static struct settings s;
 static struct refusal why;
 static char path[64];
@@ -56,7 +58,7 @@ static const char whole[] =
     "  sendfile = off\n"
     "}\n"
     "account \"anna\" {\n"
-    "  hash = \"$y$j9T$abcdefgh$0123456789\"\n"
+    "  hash = \"" HASH "\"\n"
     "  root = \"/home/anna\"\n"
     "  rights = {\"read\"}\n"
     "  quota_bytes = 1M\n"
@@ -110,7 +112,7 @@ static void an_account_has_its_own_values(void **state)
     assert_int_equal(s.account_count, 1);
     const struct account_setting *a = &s.accounts[0];
     assert_string_equal(a->name, "anna");
-    assert_string_equal(a->hash, "$y$j9T$abcdefgh$0123456789");
+    assert_string_equal(a->hash, HASH);
     assert_string_equal(a->root, "/home/anna");
     assert_int_equal(a->rights, RIGHT_READ);
     assert_int_equal(a->quota_bytes, 1024 * 1024);
@@ -149,11 +151,13 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"limits { sessions = 99999999999 }\n", 1, "not a number from 0 to 2147483647"},
         {"timeouts {\n idle_s = 604801 }\n", 2, "idle_s"},
         {"defaults {\n quota_bytes = 10X\n}\n", 2, "'10X' is not a size"},
+        {"defaults {\n quota_bytes = 8388608T\n}\n", 2, "'8388608T' is too large"},
+        {"defaults {\n quota_bytes = 99999999T\n}\n", 2, "'99999999T' is too large"},
         {"defaults {\n sync = disk\n}\n", 2, "'disk' is neither none nor file"},
         {"defaults {\n links = out\n}\n", 2, "'out' is neither beneath nor in-root"},
         {"defaults {\n rights = {\"read\", \"fly\"}\n}\n", 2, "'fly' is no right"},
         {"defaults {\n rights = {}\n}\n", 3, "the list is empty"},
-        {"account \"a\" {\n hash = \"$y$j9T$a$b\"\n rights = {}\n}\n", 4, "the list is empty"},
+        {"account \"a\" {\n hash = \"" HASH "\"\n rights = {}\n}\n", 4, "the list is empty"},
         {"listen \"ftp\" {\n address = {\"localhost:21\"}\n}\n", 2, "numeric"},
         {"listen \"ftp\" {\n passive_ports = \"80-90\"\n}\n", 2, "1024"},
         {"listen \"ftp\" {\n passive_ports = \"2000-1999\"\n}\n", 2, "FIRST-LAST"},
@@ -163,6 +167,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"account \"anna\" {\n root = \"/\"\n}\n", 3, "either hash or password_file"},
         {"account \"anna\" {\n hash = \"secret\"\n}\n", 2, "no method"},
         {"account \"anna\" {\n hash = \"!\"\n}\n", 2, "no method"},
+        {"account \"anna\" {\n hash = \"$y$j9T$...\"\n}\n", 2, "cut off"},
         {"account \"a/b\" {\n password_file = \"/dev/null\"\n}\n", 3, "cannot be the name"},
         {"account \"a\" {\n password_file = \"/dev/null\"\n}\naccount \"a\" {\n password_file "
          "= \"x\"\n}\n",
@@ -173,7 +178,8 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"listen \"ssh\" {\n address = {\"127.0.0.1:22\"}\n}\n", 3, "\"ssh\": not built"},
         {"listen \"ftp\" {\n tls = allow\n}\n", 2, "tls: not built"},
         {"tls {\n cleartext = local\n}\n", 3, "tls: not built"},
-        {"accounts {\n store = \"sqlite\"\n}\n", 2, "store: not built"},
+        {"accounts {\n store = \"sqlite\"\n}\n", 3, "accounts: not built"},
+        {"accounts { }\n", 1, "accounts: not built"},
         {"log {\n xferlog = \"/x\"\n}\n", 2, "xferlog: not built"},
     };
 
