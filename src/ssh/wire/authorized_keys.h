@@ -9,6 +9,7 @@
 #pragma once
 #include "base/attr.h"
 #include "base/bytes.h"
+#include "ssh/wire/base64.h"
 
 #define SSH_AUTHORIZED_LINE_MAX 8192
 #define SSH_AUTHORIZED_FILE_MAX (1024 * 1024)
@@ -30,14 +31,11 @@ enum ssh_authorized_result {
 
 enum ssh_authorized_result ssh_authorized_parse(struct bytes line, struct ssh_authorized *ret,
                                                 const char **ret_why);
-/* The blob of a key's base64. -FERRY_EPROTO, -FERRY_ELIMIT. */
-struct buf;
-MUST_CHECK int ssh_base64_decode(struct bytes text, struct buf *ret);
-MUST_CHECK int ssh_base64_encode(struct bytes data, struct buf *ret);
 
 /* Whether a pattern list of from="..." takes an address in text ("192.0.2.1", "2001:db8::1"):
  * wildcards * and ?, CIDR blocks, "!" in front excludes whatever else matches (ssh_config(5),
  * PATTERNS). Host names never match: no name is looked up. */
 bool ssh_from_matches(struct bytes list, const char *address);
+struct buf;
 /* The command with the escapes of its quotes taken off. */
 MUST_CHECK int ssh_authorized_command(const struct ssh_authorized *, struct buf *ret);
