@@ -8,10 +8,8 @@
 
 #include "base/err.h"
 #include "check.h"
-#include "ftp/client.h"
-#include "io/tcp.h"
+#include "ftp_peer.h"
 #include "io/tcp_bulk.h"
-#include "runtime_fixture.h"
 
 #define DOWNLOAD_MAX 1000
 #define LIMIT_US     (10 * USEC_PER_S)
@@ -50,17 +48,6 @@ struct row {
 };
 
 /* -- what the client tries -- */
-
-static int connect_only(struct ftp_client *c)
-{
-    (void)c;
-    return 0;
-}
-
-static int log_in(struct ftp_client *c)
-{
-    return ftp_client_login(c, BYTES_LIT("ann"), BYTES_LIT("right"));
-}
 
 static int retr(struct ftp_client *c)
 {
@@ -150,29 +137,35 @@ static int quit(struct ftp_client *c)
 
 static const struct row rows[] = {
     /* the greeting */
-    {"closes before a word", connect_only, -FERRY_ECLOSED, .says = {CUT}},
-    {"says nothing", connect_only, -ETIMEDOUT, .limits = true, .says = {NULL}},
-    {"is no FTP", connect_only, -FERRY_EPROTO, .says = {"SSH-2.0-OpenSSH_9.2\r\n"}},
-    {"greets with garbage", connect_only, -FERRY_EPROTO, .says = {"\x01\xfe\x80\n"}},
-    {"greets half", connect_only, -FERRY_ECLOSED, .says = {"220 rea", CUT}},
-    {"greets with 3yz", connect_only, -FERRY_EPROTO, .code = 331, .says = {"331 ?\r\n"}},
-    {"refuses at once", connect_only, -FERRY_EREFUSED, .code = 500, .says = {"500 no\r\n"}},
-    {"is full", connect_only, -FERRY_ECLOSED, .code = 421, .says = {"421 full\r\n"}},
-    {"is late", connect_only, 0, true, .code = 220, .says = {"120 soon\r\n220 now\r\n"}},
-    {"is late for ever", connect_only, -FERRY_EPROTO, .code = 120, .says = {LATER}},
-    {"greets without end", connect_only, -FERRY_ELIMIT, .says = {ENDLESS}},
-    {"greets in endless lines", connect_only, -FERRY_ELIMIT, .says = {FLOOD}},
-    {"greets by the byte", connect_only, -ETIMEDOUT, .limits = true, .says = {TRICKLE}},
+    {"closes before a word", ftp_peer_connect_only, -FERRY_ECLOSED, .says = {CUT}},
+    {"says nothing", ftp_peer_connect_only, -ETIMEDOUT, .limits = true, .says = {NULL}},
+    {"is no FTP", ftp_peer_connect_only, -FERRY_EPROTO, .says = {"SSH-2.0-OpenSSH_9.2\r\n"}},
+    {"greets with garbage", ftp_peer_connect_only, -FERRY_EPROTO, .says = {"\x01\xfe\x80\n"}},
+    {"greets half", ftp_peer_connect_only, -FERRY_ECLOSED, .says = {"220 rea", CUT}},
+    {"greets with 3yz", ftp_peer_connect_only, -FERRY_EPROTO, .code = 331,
+     .says = {"331 ?\r\n"}},
+    {"refuses at once", ftp_peer_connect_only, -FERRY_EREFUSED, .code = 500,
+     .says = {"500 no\r\n"}},
+    {"is full", ftp_peer_connect_only, -FERRY_ECLOSED, .code = 421, .says = {"421 full\r\n"}},
+    {"is late", ftp_peer_connect_only, 0, true, .code = 220,
+     .says = {"120 soon\r\n220 now\r\n"}},
+    {"is late for ever", ftp_peer_connect_only, -FERRY_EPROTO, .code = 120, .says = {LATER}},
+    {"greets without end", ftp_peer_connect_only, -FERRY_ELIMIT, .says = {ENDLESS}},
+    {"greets in endless lines", ftp_peer_connect_only, -FERRY_ELIMIT, .says = {FLOOD}},
+    {"greets by the byte", ftp_peer_connect_only, -ETIMEDOUT, .limits = true,
+     .says = {TRICKLE}},
     /* commands */
-    {"closes after USER", log_in, -FERRY_ECLOSED, .code = 220, .says = {GREETS, CLOSE}},
-    {"closes after PASS", log_in, -FERRY_ECLOSED, .code = 331,
+    {"closes after USER", ftp_peer_log_in, -FERRY_ECLOSED, .code = 220,
+     .says = {GREETS, CLOSE}},
+    {"closes after PASS", ftp_peer_log_in, -FERRY_ECLOSED, .code = 331,
      .says = {GREETS, "331 \r\n", CLOSE}},
-    {"asks without end", log_in, -FERRY_EPROTO, .code = 331,
+    {"asks without end", ftp_peer_log_in, -FERRY_EPROTO, .code = 331,
      .says = {GREETS, "331 ?\r\n", "331 ?\r\n"}},
-    {"wants an account", log_in, -FERRY_EAUTH, true, .code = 332,
+    {"wants an account", ftp_peer_log_in, -FERRY_EAUTH, true, .code = 332,
      .says = {GREETS, "331 ?\r\n", "332 account?\r\n"}},
-    {"needs no password", log_in, 0, true, .code = 230, .says = {GREETS, "230 in\r\n"}},
-    {"says good-bye at PASS", log_in, -FERRY_ECLOSED, .code = 421,
+    {"needs no password", ftp_peer_log_in, 0, true, .code = 230,
+     .says = {GREETS, "230 in\r\n"}},
+    {"says good-bye at PASS", ftp_peer_log_in, -FERRY_ECLOSED, .code = 421,
      .says = {GREETS, "331 ?\r\n", "421 bye\r\n"}},
     {"starts and says no more", noop, -ETIMEDOUT, .limits = true, .code = 220,
      .says = {GREETS, "200-a\r\n"}},
@@ -246,9 +239,7 @@ static const struct row rows[] = {
 
 struct server {
     const struct row *row;
-    struct listener *control, *data;
-    struct addr control_addr, data_addr;
-    struct scope scope;
+    struct ftp_peer peer;
 };
 
 static int say(struct stream *s, const char *text)
@@ -259,7 +250,7 @@ static int say(struct stream *s, const char *text)
 static void say_passive(struct server *server, struct stream *s)
 {
     char text[64];
-    unsigned port = addr_port(&server->data_addr);
+    unsigned port = addr_port(&server->peer.data_addr);
     (void)snprintf(text, sizeof(text), "227 (192,0,2,1,%u,%u)\r\n", port >> 8, port & 0xff);
     (void)(say(s, text) < 0);
 }
@@ -309,23 +300,11 @@ static void answer(struct server *server, struct stream *s, const char *what)
         (void)(say(s, what) < 0);
 }
 
-static struct stream *accept_one(struct listener *l)
-{
-    struct stream *s;
-    struct io_fd *f;
-    struct addr peer;
-    int fd;
-    if (listener_accept(l, BYTES_NONE, USEC_NEVER, &fd, &peer) < 0)
-        return NULL;
-    TASK_ASSERT(io_fd_new(fd, &f) == 0 && tcp_stream_new(f, 0, &s) == 0);
-    return s;
-}
-
 static void serve_control(void *arg)
 {
     struct server *server = arg;
     const char *const *says = server->row->says;
-    struct stream *s = accept_one(server->control);
+    struct stream *s = ftp_peer_accept(server->peer.control);
     if (s == NULL)
         return;
     bool goes_on = true;
@@ -347,7 +326,7 @@ static void serve_control(void *arg)
 static void serve_data(void *arg)
 {
     struct server *server = arg;
-    struct stream *s = accept_one(server->data);
+    struct stream *s = ftp_peer_accept(server->peer.data);
     if (s == NULL)
         return;
     if (server->row->data == DATA_FIVE)
@@ -369,62 +348,24 @@ static void serve_data(void *arg)
     stream_free(s);
 }
 
-static void listen_on_loopback(struct listener **ret, struct addr *ret_addr)
-{
-    int fd;
-    TASK_ASSERT(addr_parse(BYTES_LIT("127.0.0.1:0"), ret_addr) == 0);
-    TASK_ASSERT(tcp_listen(ret_addr, 4, &fd) == 0 && listener_new(fd, ret) == 0);
-}
-
-static void start_server(struct server *server)
-{
-    scope_init(&server->scope);
-    listen_on_loopback(&server->control, &server->control_addr);
-    listen_on_loopback(&server->data, &server->data_addr);
-    TASK_ASSERT(
-        scope_start(&server->scope, "control", TASK_NORMAL, serve_control, server, NULL) == 0);
-    if (server->row->data != DATA_NONE) {
-        TASK_ASSERT(
-            scope_start(&server->scope, "data", TASK_NORMAL, serve_data, server, NULL) == 0);
-        return;
-    }
-    server->data = listener_free(server->data);
-    TASK_ASSERT(task_sleep_until(clock_after(1)) == 0); /* it closes after the loop's turn */
-}
-
 /* -- a row -- */
 
-struct outcome {
-    int result;
-    unsigned code;
-    bool is_open;
-};
-
-static void run_row(const struct row *row, struct outcome *ret)
+static void run_row(const struct row *row, struct ftp_peer_outcome *ret)
 {
     static const struct ftp_client_settings patient, strict = {.connect_us = LIMIT_US,
                                                                .answer_us = LIMIT_US,
                                                                .stall_us = LIMIT_US,
                                                                .download_bytes = DOWNLOAD_MAX};
     struct server server = {.row = row};
-    struct ftp_client c;
-    start_server(&server);
-    ftp_client_init(&c, row->limits ? &strict : &patient);
-    int r = ftp_client_connect(&c, &server.control_addr, NULL);
-    if (r == 0)
-        r = row->act(&c);
-    TASK_ASSERT(c.data == NULL);
-    *ret = (struct outcome){r, c.code, ftp_client_is_open(&c)};
-    ftp_client_close(&c);
-    TASK_ASSERT(task_sleep_until(clock_after(1)) == 0); /* until the server has seen it */
-    scope_leave(&server.scope);
-    listener_free(server.data);
-    listener_free(server.control);
+    ftp_peer_start(&server.peer, serve_control, row->data != DATA_NONE ? serve_data : NULL,
+                   &server);
+    ftp_peer_meet(&server.peer, row->limits ? &strict : &patient, row->act, ret);
+    ftp_peer_stop(&server.peer);
 }
 
 static void run_rows(void *arg)
 {
-    struct outcome *outcomes = arg;
+    struct ftp_peer_outcome *outcomes = arg;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         run_row(&rows[i], &outcomes[i]);
 }
@@ -433,14 +374,12 @@ static void every_broken_server_gets_a_clear_end(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        static struct outcome outcomes[ARRAY_LEN(rows)];
+        static struct ftp_peer_outcome outcomes[ARRAY_LEN(rows)];
         run_deterministic(seed, run_rows, outcomes);
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-            const struct outcome *o = &outcomes[i];
-            if (o->result != rows[i].result || o->code != rows[i].code ||
-                o->is_open != rows[i].is_open)
-                fail_msg("a server that %s: %s, code %u, %s", rows[i].name, err_name(o->result),
-                         o->code, o->is_open ? "open" : "closed");
+            const struct ftp_peer_outcome wanted = {rows[i].result, rows[i].code,
+                                                    rows[i].is_open};
+            ftp_peer_check(rows[i].name, &outcomes[i], &wanted);
         }
     }
 }

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "ftp/client.h"
-#include "io/tcp.h"
+#include "ftp_peer.h"
 #include "io/tls.h"
 #include "tls_peer.h"
 
@@ -44,27 +43,16 @@ struct row {
 
 /* -- what the client tries -- */
 
-static int connect_only(struct ftp_client *c)
-{
-    (void)c;
-    return 0;
-}
-
-static int log_in(struct ftp_client *c)
-{
-    return ftp_client_login(c, BYTES_LIT("ann"), BYTES_LIT("right"));
-}
-
 static int quit(struct ftp_client *c)
 {
-    int r = log_in(c);
+    int r = ftp_peer_log_in(c);
     return r == 0 ? ftp_client_quit(c) : r;
 }
 
 static int retr(struct ftp_client *c)
 {
     uint64_t bytes = 7;
-    int r = log_in(c);
+    int r = ftp_peer_log_in(c);
     if (r == 0)
         r = ftp_client_retr(c, BYTES_LIT("f"), NULL, &bytes);
     TASK_ASSERT(r == 0 ? bytes == 5 : bytes == 7);
@@ -83,7 +71,7 @@ static int retr_into_a_sink(struct ftp_client *c)
     uint64_t bytes;
     bool is_right = false;
     const struct ftp_sink sink = {take_five, &is_right};
-    int r = log_in(c);
+    int r = ftp_peer_log_in(c);
     if (r == 0)
         r = ftp_client_retr(c, BYTES_LIT("f"), &sink, &bytes);
     TASK_ASSERT(r != 0 || (is_right && bytes == 5));
@@ -93,7 +81,7 @@ static int retr_into_a_sink(struct ftp_client *c)
 static int stor(struct ftp_client *c, const struct ftp_source *source)
 {
     uint64_t bytes = 7;
-    int r = log_in(c);
+    int r = ftp_peer_log_in(c);
     if (r == 0)
         r = ftp_client_stor(c, BYTES_LIT("f"), source, &bytes);
     TASK_ASSERT(r == 0 ? bytes == source->len : bytes == 7);
@@ -129,7 +117,7 @@ static int stor_short_file(struct ftp_client *c)
 static int begin_and_abort(struct ftp_client *c)
 {
     struct stream *data;
-    int r = log_in(c);
+    int r = ftp_peer_log_in(c);
     if (r == 0)
         r = ftp_client_transfer_begin(c, "STOR", BYTES_LIT("f"), &data);
     return r < 0 ? r : ftp_client_abort(c);
@@ -155,32 +143,44 @@ static int be_broken(struct ftp_client *c)
 
 static const struct row rows[] = {
     /* AUTH and the handshake */
-    {"connects", connect_only, 0, true, 234, DATA_NONE, {IN_TLS}},
-    {"has no TLS", connect_only, -FERRY_EREFUSED, false, 500, DATA_NONE, {"220 hi", "500 no"}},
-    {"is silent after AUTH", connect_only, -ETIMEDOUT, false, 220, DATA_NONE, {"220 hi"}},
+    {"connects", ftp_peer_connect_only, 0, true, 234, DATA_NONE, {IN_TLS}},
+    {"has no TLS",
+     ftp_peer_connect_only,
+     -FERRY_EREFUSED,
+     false,
+     500,
+     DATA_NONE,
+     {"220 hi", "500 no"}},
+    {"is silent after AUTH",
+     ftp_peer_connect_only,
+     -ETIMEDOUT,
+     false,
+     220,
+     DATA_NONE,
+     {"220 hi"}},
     {"is silent after 234",
-     connect_only,
+     ftp_peer_connect_only,
      -ETIMEDOUT,
      false,
      234,
      DATA_NONE,
      {"220 hi", "234 go", SILENCE}},
     {"adds a reply in clear",
-     connect_only,
+     ftp_peer_connect_only,
      -FERRY_EPROTO,
      false,
      234,
      DATA_NONE,
      {"220 hi", "234 go\r\n230 in"}},
     {"begins a reply in clear",
-     connect_only,
+     ftp_peer_connect_only,
      -FERRY_EPROTO,
      false,
      234,
      DATA_NONE,
      {"220 hi", "234 go\r\n2"}},
     {"goes on in clear",
-     connect_only,
+     ftp_peer_connect_only,
      -FERRY_EPROTO,
      false,
      234,
@@ -188,17 +188,23 @@ static const struct row rows[] = {
      {"220 hi", "234 go", "220 hello again"}},
 
     /* login */
-    {"knows no such user", log_in, -FERRY_EAUTH, true, 530, DATA_NONE, {IN_TLS, "530 no"}},
-    {"logs in", log_in, 0, true, 200, DATA_NONE, {IN_TLS, LOGIN}},
+    {"knows no such user",
+     ftp_peer_log_in,
+     -FERRY_EAUTH,
+     true,
+     530,
+     DATA_NONE,
+     {IN_TLS, "530 no"}},
+    {"logs in", ftp_peer_log_in, 0, true, 200, DATA_NONE, {IN_TLS, LOGIN}},
     {"has no PBSZ",
-     log_in,
+     ftp_peer_log_in,
      -FERRY_EREFUSED,
      false,
      502,
      DATA_NONE,
      {IN_TLS, "331 password", "230 in", "502 no"}},
     {"has no private data",
-     log_in,
+     ftp_peer_log_in,
      -FERRY_EREFUSED,
      false,
      536,
@@ -287,9 +293,7 @@ static const struct row rows[] = {
 struct server {
     const struct row *row;
     SSL_CTX *ctx;
-    struct listener *control, *data;
-    struct addr control_addr, data_addr;
-    struct scope scope;
+    struct ftp_peer peer;
     bool saw_the_end; /* close_notify on the control connection */
 };
 
@@ -299,23 +303,6 @@ struct line {
     struct tls_peer peer;
     bool is_secure;
 };
-
-static struct stream *accept_one(struct listener *l)
-{
-    struct addr peer;
-    struct io_fd *f;
-    struct stream *s = NULL;
-    int fd;
-    int r = listener_accept(l, BYTES_NONE, USEC_NEVER, &fd, &peer);
-    if (r == 0)
-        r = io_fd_new(fd, &f);
-    if (r == 0)
-        r = tcp_set_nodelay(f);
-    if (r == 0)
-        r = tcp_stream_new(f, 0, &s);
-    TASK_ASSERT(r == 0 || r == -ECANCELED);
-    return s;
-}
 
 static int say(struct line *line, const char *text)
 {
@@ -356,7 +343,7 @@ static int answer(struct server *server, struct line *line, const char *words)
         return task_sleep_until(USEC_NEVER);
     if (strcmp(words, PASSIVE) != 0)
         return say(line, words);
-    unsigned port = addr_port(&server->data_addr);
+    unsigned port = addr_port(&server->peer.data_addr);
     (void)snprintf(text, sizeof(text), "227 (127,0,0,1,%u,%u)", port / 256, port % 256);
     return say(line, text);
 }
@@ -365,7 +352,7 @@ static void serve_control(void *arg)
 {
     struct server *server = arg;
     const char *const *says = server->row->says;
-    struct line line = {.s = accept_one(server->control)};
+    struct line line = {.s = ftp_peer_accept(server->peer.control)};
     if (line.s == NULL)
         return;
     tls_peer_init(&line.peer, server->ctx, line.s);
@@ -399,7 +386,7 @@ static void serve_data(void *arg)
     struct server *server = arg;
     enum data_action action = server->row->data;
     struct tls_peer peer;
-    struct stream *s = accept_one(server->data);
+    struct stream *s = ftp_peer_accept(server->peer.data);
     if (s == NULL)
         return;
     tls_peer_init(&peer, server->ctx, s);
@@ -425,40 +412,11 @@ static void serve_data(void *arg)
     stream_free(s);
 }
 
-static void listen_on_loopback(struct listener **ret, struct addr *ret_addr)
-{
-    int fd;
-    TASK_ASSERT(addr_parse(BYTES_LIT("127.0.0.1:0"), ret_addr) == 0);
-    TASK_ASSERT(tcp_listen(ret_addr, 4, &fd) == 0 && listener_new(fd, ret) == 0);
-}
-
-static void start_server(struct server *server)
-{
-    scope_init(&server->scope);
-    server->ctx = tls_peer_context(0);
-    listen_on_loopback(&server->control, &server->control_addr);
-    listen_on_loopback(&server->data, &server->data_addr);
-    TASK_ASSERT(
-        scope_start(&server->scope, "control", TASK_NORMAL, serve_control, server, NULL) == 0);
-    TASK_ASSERT(scope_start(&server->scope, "data", TASK_NORMAL, serve_data, server, NULL) ==
-                0);
-}
-
-static void stop_server(struct server *server)
-{
-    TASK_ASSERT(task_sleep_until(clock_after(1)) == 0); /* until it has seen the end */
-    scope_leave(&server->scope);
-    listener_free(server->data);
-    listener_free(server->control);
-    SSL_CTX_free(server->ctx);
-}
-
 /* -- a row -- */
 
 struct outcome {
-    int result;
-    unsigned code;
-    bool is_open, server_saw_the_end;
+    struct ftp_peer_outcome client;
+    bool server_saw_the_end;
 };
 
 static void run_row(const struct row *row, struct outcome *ret)
@@ -467,17 +425,11 @@ static void run_row(const struct row *row, struct outcome *ret)
     TASK_ASSERT(tls_context_new(&tls) == 0);
     const struct ftp_client_settings settings = {
         .connect_us = LIMIT_US, .answer_us = LIMIT_US, .stall_us = LIMIT_US, .tls = tls};
-    struct server server = {.row = row};
-    struct ftp_client c;
-    start_server(&server);
-    ftp_client_init(&c, &settings);
-    int r = ftp_client_connect(&c, &server.control_addr, NULL);
-    if (r == 0)
-        r = row->act(&c);
-    TASK_ASSERT(c.data == NULL);
-    *ret = (struct outcome){r, c.code, ftp_client_is_open(&c), false};
-    ftp_client_close(&c);
-    stop_server(&server);
+    struct server server = {.row = row, .ctx = tls_peer_context(0)};
+    ftp_peer_start(&server.peer, serve_control, serve_data, &server);
+    ftp_peer_meet(&server.peer, &settings, row->act, &ret->client);
+    ftp_peer_stop(&server.peer);
+    SSL_CTX_free(server.ctx);
     ret->server_saw_the_end = server.saw_the_end;
     (void)tls_context_free(tls);
 }
@@ -496,12 +448,10 @@ static void every_server_gets_what_it_deserves(void **state)
         static struct outcome outcomes[ARRAY_LEN(rows)];
         run_deterministic(seed, run_rows, outcomes);
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-            const struct outcome *o = &outcomes[i];
-            if (o->result != rows[i].result || o->code != rows[i].code ||
-                o->is_open != rows[i].is_open)
-                fail_msg("a server that %s: %s, code %u, %s", rows[i].name, err_name(o->result),
-                         o->code, o->is_open ? "open" : "closed");
-            if (o->server_saw_the_end != (rows[i].act == quit))
+            const struct ftp_peer_outcome wanted = {rows[i].result, rows[i].code,
+                                                    rows[i].is_open};
+            ftp_peer_check(rows[i].name, &outcomes[i].client, &wanted);
+            if (outcomes[i].server_saw_the_end != (rows[i].act == quit))
                 fail_msg("a server that %s: only QUIT ends in order", rows[i].name);
         }
     }

@@ -230,7 +230,7 @@ def test_a_peer_that_cannot_start_is_told_with_its_own_words():
 
 @as_root
 def test_a_peer_is_not_started_in_a_place_that_is_no_stage(tmp_path):
-    result = ferry("run-peer", "pyftpdlib", "plain", str(tmp_path), "2121")
+    result = ferry("run-peer", "ftp", "pyftpdlib", "plain", str(tmp_path), "2121")
     assert result.returncode == 1
     assert "no such file or directory" in result.stderr
     assert os.listdir(tmp_path) == []

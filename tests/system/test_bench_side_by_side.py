@@ -69,8 +69,8 @@ def base_of_running(process):
             with contextlib.suppress(OSError, ValueError):
                 words = (folder / "cmdline").read_bytes().split(b"\0")
                 parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                if parent == process.pid and words[1:4] == [b"bench", b"run-peer", b"ferryd"]:
-                    return pathlib.Path(os.fsdecode(words[5]))
+                if parent == process.pid and words[1:5] == [b"bench", b"run-peer", b"ftp", b"ferryd"]:
+                    return pathlib.Path(os.fsdecode(words[6]))
         return None
     return wait_until("ferryd is started", found, DEADLINE_S)
 

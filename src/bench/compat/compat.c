@@ -12,7 +12,7 @@
 #define REMOVAL_TRIES    10
 #define REMOVAL_PAUSE_US (200 * USEC_PER_MS)
 
-struct run {
+struct compat_run {
     struct compat compat;
     struct scope work;  /* the rows, then the removal: a signal ends the one it meets */
     struct scope aside; /* what goes on until the end */
@@ -23,7 +23,7 @@ struct run {
     int result;
 };
 
-static int tell(struct run *run, int result)
+static int tell(struct compat_run *run, int result)
 {
     const char *why = run->compat.error;
     if (run->interrupt.has_come)
@@ -79,7 +79,7 @@ static int show_memory(struct compat *t)
 
 static void rows_main(void *arg)
 {
-    struct run *run = arg;
+    struct compat_run *run = arg;
     struct compat *t = &run->compat;
     struct compat_memory memory;
     bool has_pid = t->options->pid != 0;
@@ -161,7 +161,7 @@ static int remove_file(struct compat *t)
 
 static void remove_main(void *arg)
 {
-    struct run *run = arg;
+    struct compat_run *run = arg;
     struct compat *t = &run->compat;
     t->error[0] = '\0'; /* of the rows: it is told already */
     int r = remove_file(t);
@@ -177,7 +177,7 @@ static void remove_main(void *arg)
 
 /* -- the run -- */
 
-static int run_work(struct run *run, const char *name, task_fn *fn)
+static int run_work(struct compat_run *run, const char *name, task_fn *fn)
 {
     int r = scope_start(&run->work, name, TASK_NORMAL, fn, run, NULL);
     return r < 0 ? r : scope_wait(&run->work, USEC_NEVER);
@@ -185,7 +185,7 @@ static int run_work(struct run *run, const char *name, task_fn *fn)
 
 static void main_task(void *arg)
 {
-    struct run *run = arg;
+    struct compat_run *run = arg;
     scope_init(&run->work);
     scope_init(&run->aside);
     int r = interrupt_start(&run->interrupt, &run->aside);
@@ -205,7 +205,7 @@ static void main_task(void *arg)
     scope_leave(&run->aside);
 }
 
-static int run_all(struct run *run)
+static int run_all(struct compat_run *run)
 {
     const struct runtime_settings settings = {
         .workers = 1, .pool_threads = 1, .hash_threads = 1};
@@ -236,13 +236,13 @@ static int run_all(struct run *run)
 int compat_run(const struct bench_options *options, const struct addr *server, FILE *out,
                FILE *err)
 {
-    struct run *run = mem_new(sizeof(*run));
+    struct compat_run *run = mem_new(sizeof(*run));
     if (run == NULL) {
         fprintf(err, "ferry bench ftp: %s\n", err_text(-ENOMEM));
         return -ENOMEM;
     }
     usec_t timeout_us = options->timeout_us;
-    *run = (struct run){
+    *run = (struct compat_run){
         .compat = {.options = options,
                    .server = *server,
                    .settings = {.connect_us = timeout_us,

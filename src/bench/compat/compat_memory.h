@@ -30,5 +30,5 @@ struct compat_memory {
  * that end meanwhile are left out. */
 MUST_CHECK int compat_memory_read(const char *proc, unsigned pid, struct compat_memory *ret);
 
-/* The same on a thread of the pool. -ECANCELED too. */
+/* The same of "/proc", on a thread of the pool. Or what aside_run() returns. */
 PARKS MUST_CHECK int compat_memory_run(struct pool *, unsigned pid, struct compat_memory *ret);

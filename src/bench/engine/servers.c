@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "bench/engine/aside.h"
+#include "bench/machine/aside.h"
 #include "bench/machine/usage.h"
 
 #define SETTINGS_TEXT_MAX 16384

@@ -1,6 +1,6 @@
 #include "base/err.h"
-#include "bench/engine/aside.h"
 #include "bench/ftp/rows.h"
+#include "bench/machine/aside.h"
 
 #define SMALL_FILES  2000
 #define SMALL_BYTES  4096

@@ -1,6 +1,6 @@
 #include "auth/password.h"
-#include "bench/engine/aside.h"
 #include "bench/ftp/rows.h"
+#include "bench/machine/aside.h"
 
 #define SETTLE_US (500 * USEC_PER_MS)
 

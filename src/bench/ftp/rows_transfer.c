@@ -1,5 +1,5 @@
-#include "bench/engine/aside.h"
 #include "bench/ftp/rows.h"
+#include "bench/machine/aside.h"
 
 #define SAMPLE_US        (500 * USEC_PER_MS)
 #define SAMPLE_QUICK_US  (100 * USEC_PER_MS)

@@ -26,7 +26,7 @@ struct usage {
 MUST_CHECK int usage_read_tree(const char *proc, unsigned pid, bool with_memory,
                                struct usage *ret);
 
-/* The same on a thread of the pool. -ECANCELED too. */
+/* The same of "/proc", on a thread of the pool. Or what aside_run() returns. */
 PARKS MUST_CHECK int usage_read(struct pool *, unsigned pid, bool with_memory,
                                 struct usage *ret);
 

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -97,41 +98,33 @@ static int find_port(struct addr *ret)
 
 /* -- starting -- */
 
-static int spawn(struct peer *p, const struct stage *stage, const char *log, int stdin_fd)
+static int spawn(struct peer *p, const struct stage *stage, const char *log, int lifeline)
 {
-    char port[8], ferry[] = "ferry", bench[] = "bench", command[] = "run-peer";
-    /* posix_spawn() leaves them as they are. */
-    char *base = (char *)(uintptr_t)stage->base;
-    char *suite = (char *)(uintptr_t)p->list->suite;
-    char *name = (char *)(uintptr_t)p->recipe->name;
-    char *variant = (char *)(uintptr_t)recipe_variant_name(p->variant);
+    char port[8];
     snprintf(port, sizeof(port), "%u", addr_port(&p->addr));
-    char *argv[] = {ferry, bench, command, suite, name, variant, base, port, NULL};
-
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    int r = posix_spawn_file_actions_init(&files);
-    if (r != 0)
-        return -r;
-    r = posix_spawnattr_init(&attributes);
-    if (r != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return -r;
-    }
-    peer_program_set_apart(&attributes);
-    r = posix_spawn_file_actions_adddup2(&files, stdin_fd, STDIN_FILENO);
-    if (r == 0)
-        r = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log,
-                                             O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    pid_t pid = 0;
-    if (r == 0)
-        r = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    p->keeper = r == 0 ? (unsigned)pid : 0;
-    return -r;
+    const char *const argv[] = {"ferry",
+                                "bench",
+                                "run-peer",
+                                p->list->suite,
+                                p->recipe->name,
+                                recipe_variant_name(p->variant),
+                                stage->base,
+                                port,
+                                NULL};
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, .mode = 0600};
+    int output = sys_openat2(AT_FDCWD, log, &how);
+    if (output < 0)
+        return output;
+    const struct peer_program program = {
+        .path = "/proc/self/exe",
+        .argv = argv,
+        .environment = environ,
+        .input = lifeline,
+        .output = output,
+    };
+    int r = peer_program_start(&program, &p->keeper);
+    sys_close(output);
+    return r;
 }
 
 static int start_keeper(struct peer *p, const struct stage *stage)

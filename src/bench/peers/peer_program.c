@@ -20,7 +20,8 @@ static char *const environment[] = {
     NULL,
 };
 
-void peer_program_set_apart(posix_spawnattr_t *attributes)
+/* No signal blocked or ignored, and a process group of its own. */
+static void set_apart(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     (void)sigemptyset(&none);
@@ -32,35 +33,40 @@ void peer_program_set_apart(posix_spawnattr_t *attributes)
                                                    POSIX_SPAWN_SETPGROUP);
 }
 
-static int set_files(posix_spawn_file_actions_t *files, const char *folder, int output)
+static int set_files(posix_spawn_file_actions_t *files, const struct peer_program *p)
 {
-    int r = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int r = p->input < 0 ? posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null",
+                                                            O_RDONLY, 0)
+                         : posix_spawn_file_actions_adddup2(files, p->input, STDIN_FILENO);
     if (r == 0)
-        r = posix_spawn_file_actions_adddup2(files, output, STDOUT_FILENO);
+        r = posix_spawn_file_actions_adddup2(files, p->output, STDOUT_FILENO);
     if (r == 0)
-        r = posix_spawn_file_actions_adddup2(files, output, STDERR_FILENO);
-    if (r == 0)
-        r = posix_spawn_file_actions_addchdir_np(files, folder);
+        r = posix_spawn_file_actions_adddup2(files, p->output, STDERR_FILENO);
+    if (r == 0 && p->folder != NULL)
+        r = posix_spawn_file_actions_addchdir_np(files, p->folder);
     return r;
 }
 
-static int spawn(const char *const argv[], const char *folder, int output, pid_t *ret)
+int peer_program_start(const struct peer_program *p, unsigned *ret_pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
+    pid_t pid;
     int r = posix_spawn_file_actions_init(&files);
     if (r != 0)
         return -r;
     r = posix_spawnattr_init(&attributes);
     if (r == 0) {
-        peer_program_set_apart(&attributes);
-        r = set_files(&files, folder, output);
+        set_apart(&attributes);
+        r = set_files(&files, p);
         if (r == 0) /* it copies the words and changes none */
-            r = posix_spawn(ret, argv[0], &files, &attributes, (char *const *)(uintptr_t)argv,
-                            environment);
+            r = posix_spawn(&pid, p->path, &files, &attributes,
+                            (char *const *)(uintptr_t)p->argv, p->environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
+    if (r == 0)
+        *ret_pid = (unsigned)pid;
     return -r;
 }
 
@@ -108,14 +114,22 @@ int peer_program_run(const char *const argv[], const char *folder, usec_t timeou
     int r = sys_pipe(ends);
     if (r < 0)
         return r;
-    pid_t pid;
-    r = spawn(argv, folder, ends[1], &pid);
+    const struct peer_program program = {
+        .path = argv[0],
+        .argv = argv,
+        .environment = environment,
+        .folder = folder,
+        .input = -1,
+        .output = ends[1],
+    };
+    unsigned pid;
+    r = peer_program_start(&program, &pid);
     sys_close(ends[1]);
     if (r == 0) {
         r = read_all(ends[0], clock_after(timeout_us), output);
         if (r < 0)
-            (void)!sys_kill(-pid, SIGKILL);
-        int status = 0, waited = sys_waitpid(pid, &status, 0);
+            (void)!sys_kill(-(pid_t)pid, SIGKILL);
+        int status = 0, waited = sys_waitpid((pid_t)pid, &status, 0);
         if (r == 0)
             r = waited < 0                                      ? waited
                 : WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0

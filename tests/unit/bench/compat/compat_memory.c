@@ -1,46 +1,10 @@
 #include "bench/compat/compat_memory.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "check.h"
-
-static char proc[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(proc, sizeof(proc), "/tmp/ferry-compat-XXXXXX");
-    return mkdtemp(proc) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r %s", proc);
-    return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[256];
-    snprintf(full, sizeof(full), "%s/%s", proc, path);
-    for (char *slash = full + strlen(proc) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        (void)!mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
+#include "unit/bench/folder_fixture.h"
 
 /* A process of two threads, the second of which has the children. */
 static void put_process(unsigned pid, const char *statm, const char *children)
@@ -87,7 +51,7 @@ static void shared_pages_are_taken_off_and_children_added(void **state)
     put_process(300, "9999 7 9 1 0 30 0\n", "");      /* more shared than resident: none */
     put_process(400, "9999 1000 0 1 0 30 0\n", "");
     struct compat_memory memory;
-    assert_int_equal(compat_memory_read(proc, 100, &memory), 0);
+    assert_int_equal(compat_memory_read(fixture_folder, 100, &memory), 0);
     assert_int_equal(memory.resident_bytes, pages(50));
     assert_int_equal(memory.own_bytes, pages(30 + 6));
 }
@@ -97,7 +61,7 @@ static void a_child_that_is_gone_is_left_out(void **state)
     (void)state;
     put_process(100, "9999 50 20 1 0 30 0\n", "200 ");
     struct compat_memory memory;
-    assert_int_equal(compat_memory_read(proc, 100, &memory), 0);
+    assert_int_equal(compat_memory_read(fixture_folder, 100, &memory), 0);
     assert_int_equal(memory.own_bytes, pages(30));
 }
 
@@ -105,7 +69,7 @@ static void a_process_that_is_not_there_is_said(void **state)
 {
     (void)state;
     struct compat_memory memory;
-    assert_int_equal(compat_memory_read(proc, 100, &memory), -ENOENT);
+    assert_int_equal(compat_memory_read(fixture_folder, 100, &memory), -ENOENT);
 }
 
 static void files_of_another_form_are_refused(void **state)
@@ -116,10 +80,10 @@ static void files_of_another_form_are_refused(void **state)
     struct compat_memory memory;
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         put_process(100, wrong[i], "");
-        assert_int_equal(compat_memory_read(proc, 100, &memory), -FERRY_EPROTO);
+        assert_int_equal(compat_memory_read(fixture_folder, 100, &memory), -FERRY_EPROTO);
     }
     put_process(100, "9999 50 20 1 0 30 0\n", "20x ");
-    assert_int_equal(compat_memory_read(proc, 100, &memory), -FERRY_EPROTO);
+    assert_int_equal(compat_memory_read(fixture_folder, 100, &memory), -FERRY_EPROTO);
 }
 
 static void our_own_process_can_be_read(void **state)
@@ -135,11 +99,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_sample_comes_off_first),
-        cmocka_unit_test_setup_teardown(shared_pages_are_taken_off_and_children_added, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_child_that_is_gone_is_left_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_process_that_is_not_there_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(files_of_another_form_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(shared_pages_are_taken_off_and_children_added,
+                                        folder_fixture_setup, folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_child_that_is_gone_is_left_out, folder_fixture_setup,
+                                        folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_process_that_is_not_there_is_said,
+                                        folder_fixture_setup, folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(files_of_another_form_are_refused, folder_fixture_setup,
+                                        folder_fixture_teardown),
         cmocka_unit_test(our_own_process_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

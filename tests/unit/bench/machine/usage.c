@@ -1,47 +1,10 @@
 #include "bench/machine/usage.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "check.h"
-
-static char proc[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(proc, sizeof(proc), "/tmp/ferry-measure-XXXXXX");
-    return mkdtemp(proc) == NULL;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -r %s", proc);
-    return system(command);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[256];
-    snprintf(full, sizeof(full), "%s/%s", proc, path);
-    for (char *slash = full + strlen(proc) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        (void)!mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
+#include "unit/bench/folder_fixture.h"
 
 /* A process of one thread more than it has (tid pid + 1), with times in ticks. */
 static void put_process(unsigned pid, unsigned ticks, unsigned long long ns, unsigned kilobytes,
@@ -113,7 +76,7 @@ static void a_tree_is_summed_to_its_last_grandchild(void **state)
     put_process(400, 0, 500000, 40, "");
     put_process(500, 0, 900000000, 1000, ""); /* of somebody else */
     struct usage m;
-    assert_int_equal(usage_read_tree(proc, 100, true, &m), 0);
+    assert_int_equal(usage_read_tree(fixture_folder, 100, true, &m), 0);
     assert_int_equal(m.processes, 4);
     assert_int_equal(m.dirty_bytes, 100 * 1024);
     assert_int_equal(m.cpu_us, 7500);
@@ -125,7 +88,7 @@ static void time_of_ended_threads_is_in_the_ticks(void **state)
     (void)state;
     put_process(100, 100, 1000, 10, "");
     struct usage m;
-    assert_int_equal(usage_read_tree(proc, 100, true, &m), 0);
+    assert_int_equal(usage_read_tree(fixture_folder, 100, true, &m), 0);
     assert_int_equal(m.cpu_us, 100 * (USEC_PER_S / (usec_t)sysconf(_SC_CLK_TCK)));
 }
 
@@ -134,7 +97,7 @@ static void a_child_that_ended_meanwhile_is_left_out(void **state)
     (void)state;
     put_process(100, 0, 4000000, 10, "200 ");
     struct usage m;
-    assert_int_equal(usage_read_tree(proc, 100, true, &m), 0);
+    assert_int_equal(usage_read_tree(fixture_folder, 100, true, &m), 0);
     assert_int_equal(m.processes, 1);
 }
 
@@ -142,7 +105,7 @@ static void a_process_that_is_not_there_is_said_so(void **state)
 {
     (void)state;
     struct usage m;
-    assert_int_equal(usage_read_tree(proc, 100, true, &m), -ENOENT);
+    assert_int_equal(usage_read_tree(fixture_folder, 100, true, &m), -ENOENT);
 }
 
 static void this_process_can_be_measured(void **state)
@@ -160,13 +123,14 @@ int main(void)
         cmocka_unit_test(stat_is_read_behind_a_name_with_blanks_and_brackets),
         cmocka_unit_test(stat_of_another_shape_is_refused),
         cmocka_unit_test(dirty_memory_is_the_line_of_that_name),
-        cmocka_unit_test_setup_teardown(a_tree_is_summed_to_its_last_grandchild, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(time_of_ended_threads_is_in_the_ticks, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_child_that_ended_meanwhile_is_left_out, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_process_that_is_not_there_is_said_so, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_tree_is_summed_to_its_last_grandchild,
+                                        folder_fixture_setup, folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(time_of_ended_threads_is_in_the_ticks,
+                                        folder_fixture_setup, folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_child_that_ended_meanwhile_is_left_out,
+                                        folder_fixture_setup, folder_fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_process_that_is_not_there_is_said_so,
+                                        folder_fixture_setup, folder_fixture_teardown),
         cmocka_unit_test(this_process_can_be_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "bench/engine/aside.h"
+#include "bench/machine/aside.h"
 
 #include <errno.h>
 
