@@ -80,6 +80,8 @@ static void drop_account(struct session *s)
     s->share = NULL;
     account_unref(s->account);
     s->account = NULL;
+    mem_free(s->command);
+    s->command = NULL;
 }
 
 void session_done(struct session *s)

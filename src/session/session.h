@@ -60,6 +60,7 @@ struct session {
     struct event *wake; /* what the protocol's task waits on while awake; NULL while dozing */
     struct task *task;  /* it, if a kick may cancel it: it may wait for a disk that has stopped,
                            or for a peer that reads nothing; NULL while dozing */
+    char *command;      /* ssh: the one command that its key may run, or NULL */
     const char *doing;  /* static text for who: "idle", "RETR", ... */
     struct xfer_progress *progress; /* of the running transfer, or NULL */
 };

@@ -16,12 +16,14 @@
 #include "ssh/transport.h"
 
 #define SSH_CHANNELS_MAX       64 /* of one connection */
+#define SSH_CHANNELS_SESSION   10 /* of one session of a server */
 #define SSH_PENDING_MAX        16 /* replies owed to one channel */
 #define SSH_INPUT_CAP          (1024 * 1024)
 #define SSH_WINDOW_FIRST       (2 * 1024 * 1024)
 #define SSH_WINDOW_MAX         (15 * 1024 * 1024)
 #define SSH_OUTPUT_CAP         (1024 * 1024) /* two batches */
 #define SSH_CONTROL_OUTPUT_MAX (64 * 1024)   /* unsent answers, beyond which nothing is read */
+#define SSH_PACKET_MIN_DATA    64            /* a peer that takes less in a packet is refused */
 #define SSH_DATA_MAX           (128 * 1024)  /* bytes of data in a packet that we take */
 
 struct ssh_connection;
@@ -63,9 +65,10 @@ struct ssh_connection *ssh_connection_free(struct ssh_connection *);
 
 /* A message of 80 to 100. -FERRY_EPROTO, -ENOMEM. Cannot park. */
 MUST_CHECK int ssh_connection_dispatch(struct ssh_connection *, const struct ssh_packet *);
-/* Seals what is owed, as far as the gate and SSH_CONTROL_OUTPUT_MAX allow. Cannot park. Ended
- * channels are freed here. */
+/* Seals what is owed, as far as the gate and SSH_CONTROL_OUTPUT_MAX allow. Cannot park. */
 MUST_CHECK int ssh_connection_settle(struct ssh_connection *);
+/* Frees channels that both sides have closed. By the session task alone. */
+void ssh_connection_sweep(struct ssh_connection *);
 bool ssh_connection_is_full(const struct ssh_connection *);
 /* No task of a service runs, and nothing is owed. */
 bool ssh_connection_is_idle(const struct ssh_connection *);

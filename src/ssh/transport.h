@@ -53,6 +53,9 @@ MUST_CHECK int ssh_transport_new(struct stream *lower, struct scope *,
                                  struct ssh_transport **ret);
 struct ssh_transport *ssh_transport_free(struct ssh_transport *); /* NULL is fine */
 
+/* Sends our ident now, if it was not sent: a server's that has a stack before its client
+ * speaks. Cannot park. */
+MUST_CHECK int ssh_transport_greet(struct ssh_transport *);
 /* Idents and the first key exchange. */
 PARKS MUST_CHECK int ssh_transport_start(struct ssh_transport *, usec_t deadline);
 

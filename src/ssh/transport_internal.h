@@ -13,6 +13,7 @@ struct ssh_transport {
     struct out_queue out;
     enum ssh_phase phase;
     bool is_strict;
+    bool has_greeted;
     bool is_open;        /* the gate */
     bool has_opened;     /* and ssh_transport_next() has not told yet */
     bool drops_next;     /* a guess of the peer's that was wrong */

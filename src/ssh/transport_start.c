@@ -10,8 +10,11 @@
  * wait so long for it, to offer what it has and we want. */
 #define KEXINIT_WAIT_US (100 * USEC_PER_MS)
 
-static int say_ident(struct ssh_transport *t)
+int ssh_transport_greet(struct ssh_transport *t)
 {
+    if (t->has_greeted)
+        return 0;
+    t->has_greeted = true;
     int r = out_queue_add_bytes(&t->out, BYTES_LIT(OWN_IDENT "\r\n"));
     return r == 0 ? out_queue_push(&t->out) : r;
 }
@@ -77,7 +80,7 @@ static int wait_for_kexinit(struct ssh_transport *t)
 
 int ssh_transport_start(struct ssh_transport *t, usec_t deadline)
 {
-    int r = say_ident(t);
+    int r = ssh_transport_greet(t);
     if (r == 0)
         r = read_ident(t, deadline);
     if (r == 0 && t->settings->role == SSH_SERVER)

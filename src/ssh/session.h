@@ -1,0 +1,23 @@
+/* A server's session from inside: for ssh/server.c and ssh/auth.c. */
+#pragma once
+#include "ssh/server.h"
+
+struct ssh_session {
+    struct session base; /* first */
+    const struct ssh_server *server;
+    struct scope *sessions; /* where its task is started */
+    struct scope children;  /* services, and who flushes the queue */
+    struct event wake;      /* kicked, sending failed, something to settle */
+    struct ssh_transport *transport;
+    struct ssh_connection *connection; /* from the login on */
+    struct ssh_connection_settings channels;
+    uint8_t refusals, questions; /* of the login */
+};
+
+/* The next message that is for the session. -ETIMEDOUT: none before the deadline; or why the
+ * session ends. */
+PARKS MUST_CHECK int ssh_session_next(struct ssh_session *, usec_t deadline,
+                                      struct ssh_packet *ret);
+
+/* Serves SERVICE_REQUEST and authentication until the client is logged in (RFC 4252). */
+PARKS MUST_CHECK int ssh_auth_serve(struct ssh_session *);
