@@ -18,7 +18,8 @@ static const uint8_t *take(struct wire_reader *r, size_t len)
         return NULL;
     }
     const uint8_t *at = r->at;
-    r->at += len;
+    if (len > 0) /* an empty source may be NULL, to which nothing may be added */
+        r->at += len;
     r->left -= len;
     return at;
 }
@@ -98,6 +99,8 @@ static uint8_t *give(struct wire_writer *w, size_t len)
         w->has_failed = true;
         return NULL;
     }
+    if (len == 0)
+        return NULL; /* as data may be */
     uint8_t *at = w->data + w->len;
     w->len += len;
     return at;
