@@ -18,6 +18,10 @@ struct crypto_agree;
 
 MUST_CHECK int crypto_agree_new(enum crypto_agree_kind,
                                 struct crypto_agree **ret); /* -ENOMEM */
+/* With a given pair, which nothing but a test or a fuzzer wants: a fixed exchange. The secret
+ * is the scalar or the exponent. -FERRY_EPROTO: no pair. */
+MUST_CHECK int crypto_agree_from_pair(enum crypto_agree_kind, struct bytes secret,
+                                      struct bytes public, struct crypto_agree **ret);
 /* Ours, borrowed; groups: the number without leading zeros. */
 struct bytes crypto_agree_public(const struct crypto_agree *);
 /* The shared secret: 32 bytes (curves), or a number whose leading zeros are taken off (groups).

@@ -6,6 +6,7 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 
 static const char *const md_names[] = {
     [CRYPTO_MD5] = "MD5",
@@ -84,4 +85,25 @@ int crypto_failure(int otherwise)
         if (ERR_GET_REASON(e) == ERR_R_MALLOC_FAILURE)
             result = -ENOMEM;
     return result;
+}
+
+/* OSSL_PARAM_free() leaves what it frees as it is. */
+static void wipe_and_free(OSSL_PARAM *params)
+{
+    for (OSSL_PARAM *p = params; p != NULL && p->key != NULL; p++)
+        OPENSSL_cleanse(p->data, p->data_size);
+    OSSL_PARAM_free(params);
+}
+
+EVP_PKEY *crypto_pkey_of(const char *name, int selection, OSSL_PARAM_BLD *filled)
+{
+    EVP_PKEY *pkey = NULL;
+    OSSL_PARAM *params = filled != NULL ? OSSL_PARAM_BLD_to_param(filled) : NULL;
+    EVP_PKEY_CTX *ctx = params != NULL ? EVP_PKEY_CTX_new_from_name(NULL, name, NULL) : NULL;
+    if (ctx != NULL && EVP_PKEY_fromdata_init(ctx) == 1)
+        (void)EVP_PKEY_fromdata(ctx, &pkey, selection, params); /* NULL if it fails */
+    EVP_PKEY_CTX_free(ctx);
+    wipe_and_free(params);
+    OSSL_PARAM_BLD_free(filled);
+    return pkey;
 }

@@ -43,7 +43,7 @@ MUST_CHECK int crypto_key_from_parts(const struct crypto_key_parts *, struct cry
 /* The public parts, borrowed from the key. */
 struct crypto_key_parts crypto_key_public(const struct crypto_key *);
 /* The same with the secret; all of *ret lies in `memory`, an initialised buffer that the caller
- * wipes (buf_wipe()). -EINVAL: there is no secret. -ENOMEM. */
+ * wipes (buf_wipe()). -EINVAL: there is no secret. -ENOMEM, -FERRY_ELIMIT (its cap). */
 struct buf;
 MUST_CHECK int crypto_key_private(const struct crypto_key *, struct buf *memory,
                                   struct crypto_key_parts *ret);
@@ -53,10 +53,12 @@ struct crypto_key *crypto_key_ref(struct crypto_key *);                      /* 
 void crypto_key_unref(struct crypto_key *); /* wipes with the last; NULL is fine */
 
 /* Ed25519: 64 bytes; ECDSA: r and s of 32 bytes each; RSA: as long as its n. *ret_len in bytes.
- * -EINVAL: a scheme that is not the key's, or a key without secret. */
+ * -EINVAL: a scheme that is not the key's, or a key without secret. -ENOMEM; -EIO: the library
+ * refused, which no input can cause. */
 MUST_CHECK int crypto_key_sign(const struct crypto_key *, enum crypto_scheme, struct bytes data,
                                uint8_t ret[CRYPTO_SIGNATURE_MAX], size_t *ret_len);
-/* 0: signed by this key. -FERRY_EAUTH: not. -EINVAL: as above. -ENOMEM. */
+/* 0: signed by this key. -FERRY_EAUTH: not. -EINVAL: a scheme that is not the key's. -ENOMEM.
+ * RSA: leading zeros may be missing, as some peers leave them out. */
 MUST_CHECK int crypto_key_verify(const struct crypto_key *, enum crypto_scheme,
                                  struct bytes data, struct bytes signature);
 
