@@ -28,9 +28,9 @@ struct screen {
     bool has_progress;
 };
 
-static int complain(const char *what, const char *why)
+static int complain(const struct bench_options *o, const char *what, const char *why)
 {
-    fprintf(stderr, "ferry bench ftp: %s: %s\n", what, why);
+    fprintf(stderr, "ferry bench %s: %s: %s\n", o->suite->name, what, why);
     return EXIT_FAILED;
 }
 
@@ -68,13 +68,15 @@ static void on_tick(void *arg, const char *label)
 
 /* -- before and after -- */
 
-static int resolve(const struct bench_url *server, struct addr *ret)
+static int resolve(const struct bench_options *o, struct addr *ret)
 {
+    const struct bench_url *server = &o->server;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
     struct addrinfo *found = NULL;
     int r = getaddrinfo(server->host, NULL, &hints, &found);
     if (r != 0 || found->ai_addrlen > sizeof(ret->u))
-        return complain(server->host, r != 0 ? gai_strerror(r) : "an unknown kind of address");
+        return complain(o, server->host,
+                        r != 0 ? gai_strerror(r) : "an unknown kind of address");
     *ret = (struct addr){.len = found->ai_addrlen};
     memcpy(&ret->u, found->ai_addr, found->ai_addrlen);
     addr_set_port(ret, server->port);
@@ -100,10 +102,10 @@ static int write_json(const struct bench_options *o, const struct bench_results 
         report != NULL ? json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(report);
     if (text == NULL)
-        return complain(o->json, err_text(-ENOMEM));
+        return complain(o, o->json, err_text(-ENOMEM));
     bool is_written = fprintf(out, "%s\n", text) >= 0 && fflush(out) == 0;
     mem_free(text);
-    return is_written ? EXIT_OK : complain(o->json, "cannot be written");
+    return is_written ? EXIT_OK : complain(o, o->json, "cannot be written");
 }
 
 static int say_results(struct screen *screen, const struct bench_results *results, FILE *json)
@@ -112,22 +114,23 @@ static int say_results(struct screen *screen, const struct bench_results *result
     if (results->count > 0)
         report_summary_print(&screen->report, results);
     if (results->notice[0] != '\0')
-        fprintf(stderr, "ferry bench ftp: %s\n", results->notice);
+        fprintf(stderr, "ferry bench %s: %s\n", o->suite->name, results->notice);
     if (results->error[0] != '\0')
-        fprintf(stderr, "ferry bench ftp: %s\n", results->error);
+        fprintf(stderr, "ferry bench %s: %s\n", o->suite->name, results->error);
     int code = results->is_complete ? EXIT_OK : EXIT_FAILED;
     if (json != NULL && write_json(o, results, json) != EXIT_OK)
         code = EXIT_FAILED;
     return code;
 }
 
-static int complain_of_run(int result)
+static int complain_of_run(const struct bench_options *o, int result)
 {
     if (result == -EPERM)
-        return complain("it must be root to start ferryd and its peers side by side, each in a "
+        return complain(o,
+                        "it must be root to start ferryd and its peers side by side, each in a "
                         "mount name space of its own",
                         "give --url for a server that runs already");
-    return complain("it could not be run", err_text(result));
+    return complain(o, "it could not be run", err_text(result));
 }
 
 static int run_rows(const struct bench_options *o, const struct addr *server,
@@ -148,10 +151,10 @@ static int run_rows(const struct bench_options *o, const struct addr *server,
     };
     struct bench_results *results = mem_new(sizeof(*results));
     if (results == NULL)
-        return complain_of_run(-ENOMEM);
+        return complain_of_run(o, -ENOMEM);
     int r = bench_run(o, server, &watcher, results);
     clear_progress(&screen);
-    int code = r < 0 ? complain_of_run(r) : say_results(&screen, results, json);
+    int code = r < 0 ? complain_of_run(o, r) : say_results(&screen, results, json);
     bench_results_done(results);
     mem_free(results);
     return code;
@@ -160,11 +163,11 @@ static int run_rows(const struct bench_options *o, const struct addr *server,
 static int run(const struct bench_options *o, const struct baseline *baseline, FILE *json)
 {
     struct addr server;
-    if (o->has_server && resolve(&o->server, &server) != EXIT_OK)
+    if (o->has_server && resolve(o, &server) != EXIT_OK)
         return EXIT_FAILED;
     int r = runtime_signals_setup();
     if (r < 0)
-        return complain("it could not be run", err_text(r));
+        return complain(o, "it could not be run", err_text(r));
     if (o->compat)
         return compat_run(o, &server, stdout, stderr) == 0 ? EXIT_OK : EXIT_FAILED;
     return run_rows(o, o->has_server ? &server : NULL, baseline, json);
@@ -195,11 +198,11 @@ static int run_with_json(const struct bench_options *o, const struct baseline *b
     if (r < 0) {
         char why[96];
         snprintf(why, sizeof(why), "cannot be written: %s", err_text(r));
-        return complain(o->json, why);
+        return complain(o, o->json, why);
     }
     int code = run(o, baseline, json);
     if (fclose(json) != 0)
-        code = complain(o->json, "cannot be written");
+        code = complain(o, o->json, "cannot be written");
     return code;
 }
 
@@ -210,16 +213,15 @@ static int run_with_baseline(const struct bench_options *o)
     if (o->baseline != NULL) {
         int r = baseline_load(o->baseline, why, &baseline);
         if (r < 0)
-            return complain(o->baseline, why[0] != '\0' ? why : err_text(r));
+            return complain(o, o->baseline, why[0] != '\0' ? why : err_text(r));
     }
     int code = run_with_json(o, baseline);
     baseline_free(baseline);
     return code;
 }
 
-static void list_rows(void)
+static void list_rows(const struct row_table *rows)
 {
-    const struct row_table *rows = bench_suite_ftp.rows;
     for (size_t i = 0; i < rows->count; i++)
         printf("%-16s %s\n", rows->kinds[i].name, rows->kinds[i].label);
     puts("\n# clients, @ a file's size, & the window; as the options say");
@@ -227,30 +229,28 @@ static void list_rows(void)
 
 /* -- the command -- */
 
-static const char *row_name(size_t i)
+static const char *row_name(const struct bench_suite *suite, size_t i)
 {
-    const struct row_table *rows = bench_suite_ftp.rows;
-    return i < rows->count ? rows->kinds[i].name : NULL;
+    return i < suite->rows->count ? suite->rows->kinds[i].name : NULL;
 }
 
-static const char *peer_name(size_t i)
+static const char *peer_name(const struct bench_suite *suite, size_t i)
 {
-    const struct recipe_list *list = bench_suite_ftp.recipes;
-    return i < list->count ? list->recipes[i].name : NULL;
+    return i < suite->recipes->count ? suite->recipes->recipes[i].name : NULL;
 }
 
 /* "none" is a peer's name, too: ferryd and the floor alone. */
-static int check_names(const char *what, const char *list, const char *(*name)(size_t),
-                       const char *see)
+static int check_names(const struct bench_suite *suite, const char *what, const char *list,
+                       const char *(*name)(const struct bench_suite *, size_t), const char *see)
 {
     while (list != NULL && *list != '\0') {
         size_t len = strcspn(list, ",");
         bool is_known = len == 4 && name == peer_name && memcmp(list, "none", 4) == 0;
-        for (size_t i = 0; !is_known && name(i) != NULL; i++)
-            is_known = strlen(name(i)) == len && memcmp(name(i), list, len) == 0;
+        for (size_t i = 0; !is_known && name(suite, i) != NULL; i++)
+            is_known = strlen(name(suite, i)) == len && memcmp(name(suite, i), list, len) == 0;
         if (!is_known) {
-            fprintf(stderr, "ferry bench ftp: there is no %s '%.*s'; see '%s'.\n", what,
-                    (int)len, list, see);
+            fprintf(stderr, "ferry bench %s: there is no %s '%.*s'; see '%s'.\n", suite->name,
+                    what, (int)len, list, see);
             return EXIT_USAGE;
         }
         list += len + (list[len] == ',');
@@ -261,53 +261,58 @@ static int check_names(const char *what, const char *list, const char *(*name)(s
 /* A row that was asked for by name is not left out in silence. */
 static int check_rows_of_server(const struct bench_options *o)
 {
-    const struct row_table *rows = bench_suite_ftp.rows;
+    const struct row_table *rows = o->suite->rows;
     for (size_t i = 0; o->rows != NULL && i < rows->count; i++) {
         const struct row_kind *kind = &rows->kinds[i];
         const char *why = choice_refusal(o, kind);
         if (why != NULL && bench_list_has(o->rows, kind->name)) {
-            fprintf(stderr, "ferry bench ftp: row '%s' %s.\n", kind->name, why);
+            fprintf(stderr, "ferry bench %s: row '%s' %s.\n", o->suite->name, kind->name, why);
             return EXIT_USAGE;
         }
     }
     return EXIT_OK;
 }
 
-static int check_disk(const char *path)
+static int check_disk(const struct bench_options *o)
 {
+    const char *path = o->disk;
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
     int fd = path != NULL ? sys_openat2(AT_FDCWD, path, &how) : -1;
     sys_close(fd);
-    return path == NULL || fd >= 0 ? EXIT_OK : complain(path, err_text(fd));
+    return path == NULL || fd >= 0 ? EXIT_OK : complain(o, path, err_text(fd));
 }
 
 static int run_checked(const struct bench_options *o)
 {
-    int code = check_names("row", o->rows, row_name, "ferry bench ftp --row help");
+    char help[48];
+    snprintf(help, sizeof(help), "ferry bench %s --row help", o->suite->name);
+    int code = check_names(o->suite, "row", o->rows, row_name, help);
     if (code == EXIT_OK)
-        code = check_names("peer", o->peers, peer_name, "ferry bench peers");
+        code = check_names(o->suite, "peer", o->peers, peer_name, "ferry bench peers");
     if (code == EXIT_OK)
         code = check_rows_of_server(o);
     if (code == EXIT_OK)
-        code = check_disk(o->disk);
+        code = check_disk(o);
     if (code != EXIT_OK)
         return code;
     raise_descriptors();
     return run_with_baseline(o);
 }
 
-static int bench_ftp(int argc, char **argv)
+static int measure(const struct bench_suite *suite, int argc, char **argv)
 {
     struct bench_options *o = mem_new(sizeof(*o));
-    if (o == NULL)
-        return complain("it could not be run", err_text(-ENOMEM));
+    if (o == NULL) {
+        fprintf(stderr, "ferry bench %s: %s\n", suite->name, err_text(-ENOMEM));
+        return EXIT_FAILED;
+    }
     int code = EXIT_USAGE;
-    if (bench_options_parse(&bench_suite_ftp, argc, argv, stderr, o) == 0) {
+    if (bench_options_parse(suite, argc, argv, stderr, o) == 0) {
         code = EXIT_OK;
         if (o->help) {
             bench_options_print_help(stdout);
         } else if (o->list_rows) {
-            list_rows();
+            list_rows(suite->rows);
         } else {
             code = run_checked(o);
         }
@@ -315,6 +320,11 @@ static int bench_ftp(int argc, char **argv)
     bench_options_done(o);
     mem_free(o);
     return code;
+}
+
+static int bench_ftp(int argc, char **argv)
+{
+    return measure(&bench_suite_ftp, argc, argv);
 }
 
 static const struct {

@@ -1,4 +1,4 @@
-/* `ferry bench ftp`, from the options to the results. */
+/* A suite, from the options to the results. */
 #pragma once
 #include "bench/engine/bench.h"
 #include "io/addr.h"

@@ -137,7 +137,7 @@ static int take_sample(struct run *run)
 
 /* -- a row -- */
 
-/* What is under way; what `ferry bench ftp --url` measures has no name that is worth saying. */
+/* What is under way; what --url names has no name that is worth saying. */
 static void show(const struct run *run, const char *what)
 {
     struct bench *b = run->bench;
