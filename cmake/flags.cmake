@@ -49,7 +49,7 @@ if(FERRY_SANITIZE STREQUAL "")
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(ferry_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
-        -fstack-protector-strong -fcf-protection
+        -fstack-protector-strong -fcf-protection=branch # no shadow stack: src/task/context.c
         -Wno-null-dereference) # what an assert says is not known here
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
         target_compile_options(ferry_flags INTERFACE -ftrivial-auto-var-init=zero)

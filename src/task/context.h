@@ -1,12 +1,22 @@
-/* Switching stacks: ucontext, with what sanitizers must be told. Private to task/. */
+/* Switching stacks, with what sanitizers must be told. Private to task/. */
 #pragma once
-#include <ucontext.h>
-
 #include "task/sanitizer.h"
 #include "task/stack.h"
 
+/* A switch of our own where there is one and the processor is not to keep a second stack of
+ * return addresses; else glibc's, which costs a system call each way. */
+#if defined(__x86_64__) && (!defined(__CET__) || (__CET__ & 2) == 0)
+#define FERRY_OWN_SWITCH 1
+#else
+#include <ucontext.h>
+#endif
+
 struct context {
+#ifdef FERRY_OWN_SWITCH
+    void *sp; /* while it does not run: beneath it lie its registers (context.c) */
+#else
     ucontext_t uc;
+#endif
 #ifdef FERRY_ASAN
     void *fake_stack;
     const void *bottom;

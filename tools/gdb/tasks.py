@@ -41,7 +41,12 @@ def place(address):
 
 
 def saved_registers(task):
-    registers = task["context"]["uc"]["uc_mcontext"]
+    context = task["context"]
+    if any(field.name == "sp" for field in context.type.fields()):  # a switch of our own: task/context.c
+        word = gdb.lookup_type("unsigned long").pointer()
+        saved = context["sp"].cast(word)
+        return int(saved[6]), int(saved[5])
+    registers = context["uc"]["uc_mcontext"]
     machine = gdb.selected_inferior().architecture().name()
     if machine.startswith("aarch64"):
         return int(registers["pc"]), int(registers["regs"][29])
