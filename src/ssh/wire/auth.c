@@ -57,7 +57,7 @@ static const struct {
     struct bytes name;
     void (*parse)(struct wire_reader *, struct ssh_auth_request *);
     void (*write)(struct wire_writer *, const struct ssh_auth_request *);
-} methods[SSH_AUTH_OTHER] = {
+} method_rows[SSH_AUTH_OTHER] = {
     [SSH_AUTH_NONE] = {BYTES_LIT("none"), parse_none, write_none},
     [SSH_AUTH_PASSWORD] = {BYTES_LIT("password"), parse_password, write_password},
     [SSH_AUTH_PUBLICKEY] = {BYTES_LIT("publickey"), parse_publickey, write_publickey},
@@ -66,7 +66,7 @@ static const struct {
 static enum ssh_auth_method method_of(struct bytes name)
 {
     enum ssh_auth_method m = 0;
-    while (m < SSH_AUTH_OTHER && !bytes_equal(methods[m].name, name))
+    while (m < SSH_AUTH_OTHER && !bytes_equal(method_rows[m].name, name))
         m++;
     return m;
 }
@@ -82,7 +82,7 @@ int ssh_auth_request_parse(struct bytes payload, struct ssh_auth_request *ret)
     if (q.method == SSH_AUTH_OTHER)
         wire_get_rest(&r);
     else
-        methods[q.method].parse(&r, &q);
+        method_rows[q.method].parse(&r, &q);
     int rc = wire_read_end(&r);
     if (rc == 0)
         *ret = q;
@@ -95,13 +95,13 @@ static void write_request(struct wire_writer *w, const struct ssh_auth_request *
     wire_put_u8(w, SSH_MSG_USERAUTH_REQUEST);
     wire_put_string(w, q->user);
     wire_put_string(w, q->service);
-    wire_put_string(w, methods[q->method].name);
+    wire_put_string(w, method_rows[q->method].name);
 }
 
 void ssh_auth_request_write(struct wire_writer *w, const struct ssh_auth_request *q)
 {
     write_request(w, q);
-    methods[q->method].write(w, q);
+    method_rows[q->method].write(w, q);
 }
 
 void ssh_auth_signed_write(struct wire_writer *w, struct bytes session_id,
@@ -128,10 +128,10 @@ int ssh_auth_failure_parse(struct bytes payload, struct ssh_auth_failure *ret)
     return rc;
 }
 
-void ssh_auth_failure_write(struct wire_writer *w, struct bytes list, bool partial_success)
+void ssh_auth_failure_write(struct wire_writer *w, struct bytes methods, bool partial_success)
 {
     wire_put_u8(w, SSH_MSG_USERAUTH_FAILURE);
-    wire_put_string(w, list);
+    wire_put_string(w, methods);
     wire_put_bool(w, partial_success);
 }
 

@@ -50,12 +50,12 @@ MUST_CHECK int ssh_auth_banner_parse(struct bytes payload, struct bytes *ret_tex
 MUST_CHECK int ssh_service_parse(struct bytes payload, struct bytes *ret_name);
 void ssh_service_write(struct wire_writer *, enum ssh_message, struct bytes name);
 
-/* DISCONNECT and DEBUG: what a peer says; the text is not to be shown as it is. */
+/* DISCONNECT and DEBUG (reason 0): what a peer says; the text is not to be shown as it is. */
 MUST_CHECK int ssh_disconnect_parse(struct bytes payload, uint32_t *ret_reason,
                                     struct bytes *ret_text);
 void ssh_disconnect_write(struct wire_writer *, enum ssh_disconnect, struct bytes text);
 
-/* EXT_INFO (RFC 8308): the value of one extension by name; empty: not there. */
+/* EXT_INFO (RFC 8308): the value of one extension by name, the first; empty: not there. */
 MUST_CHECK int ssh_ext_info_parse(struct bytes payload, struct bytes name,
                                   struct bytes *ret_value);
 

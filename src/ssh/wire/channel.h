@@ -13,8 +13,8 @@
 
 struct ssh_channel_open {
     struct bytes type;
-    uint32_t sender, window, packet_max;
-    struct bytes rest; /* of the type's own */
+    uint32_t sender, window, packet_max; /* read: the latter is never 0 */
+    struct bytes rest;                   /* of the type's own */
 };
 
 MUST_CHECK int ssh_channel_open_parse(struct bytes payload, struct ssh_channel_open *ret);
@@ -35,7 +35,7 @@ MUST_CHECK int ssh_channel_open_failure_parse(struct bytes payload, uint32_t *re
 void ssh_channel_open_failure_write(struct wire_writer *, uint32_t recipient,
                                     enum ssh_open_failure, struct bytes text);
 
-/* DATA and EXTENDED_DATA. code: 0, or the type of extended data. */
+/* DATA and EXTENDED_DATA. code: 0, or the type of extended data, which is never 0. */
 struct ssh_channel_data {
     uint32_t recipient, code;
     struct bytes data;
@@ -77,7 +77,8 @@ struct ssh_channel_request {
 };
 
 MUST_CHECK int ssh_channel_request_parse(struct bytes payload, struct ssh_channel_request *ret);
-/* exec, subsystem (text), exit-status (number), keepalive. */
+/* Of its type's fields those that are kept; others as nothing and 0. The type is that of kind,
+ * but for SSH_REQUEST_OTHER. */
 void ssh_channel_request_write(struct wire_writer *, const struct ssh_channel_request *);
 
 /* GLOBAL_REQUEST. */

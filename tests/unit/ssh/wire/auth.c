@@ -300,6 +300,9 @@ static void extensions_are_found_by_name(void **state)
     assert_int_equal(value.len, 0);
     check_shape(parse_ext_info, wanted, false, (const uint8_t *)"\7");
     assert_int_equal(parse_ext_info(BYTES_LIT("\7\0\0\0\0")), 0);
+    wanted = BYTES_LIT("\7\0\0\0\2\0\0\0\1x\0\0\0\1a\0\0\0\1x\0\0\0\1b");
+    assert_int_equal(ssh_ext_info_parse(wanted, BYTES_LIT("x"), &value), 0);
+    assert_bytes_equal(value, "a"); /* the first */
 }
 
 static void a_number_of_extensions_beyond_the_message_ends_at_once(void **state)
