@@ -205,10 +205,10 @@ int io_fd_wait_or(struct io_fd *f, enum io_dir dir, struct event *event, usec_t 
 
 static void on_doze_timer(struct timer *t);
 
-static int doze_start_task(struct io_fd *f)
+static int doze_start_task(struct io_fd *f, struct task **ret)
 {
     struct doze *d = &f->doze;
-    int r = scope_start(d->scope, d->name, TASK_NORMAL, d->fn, d->arg, NULL);
+    int r = scope_start(d->scope, d->name, TASK_NORMAL, d->fn, d->arg, ret);
     assert(r != -ECANCELED); /* who leaves a scope wakes its dozers first */
     if (r < 0)
         timer_arm(&f->worker->timers, &d->timer, clock_after(DOZE_RETRY_US), on_doze_timer);
@@ -217,15 +217,15 @@ static int doze_start_task(struct io_fd *f)
     return r;
 }
 
-static void doze_wake(struct io_fd *f)
+static void doze_wake(struct io_fd *f, struct task **ret)
 {
-    if (doze_start_task(f) < 0)
+    if (doze_start_task(f, ret) < 0)
         f->doze.no_stack(f->doze.arg); /* it may close f, which is freed later */
 }
 
 static void on_doze_timer(struct timer *t)
 {
-    doze_wake(LIST_ENTRY(t, struct io_fd, doze.timer));
+    doze_wake(LIST_ENTRY(t, struct io_fd, doze.timer), NULL);
 }
 
 void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn *fn,
@@ -239,7 +239,7 @@ void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn 
     f->doze.name = name;
     f->worker->dozing_count++;
     if (f->side[IO_READ].ready)
-        (void)(doze_start_task(f) < 0); /* the caller still uses what no_stack may free */
+        (void)(doze_start_task(f, NULL) < 0); /* the caller still uses what no_stack may free */
     else if (deadline != USEC_NEVER)
         timer_arm(&f->worker->timers, &f->doze.timer, deadline, on_doze_timer);
 }
@@ -247,7 +247,7 @@ void io_fd_doze(struct io_fd *f, struct scope *scope, const char *name, task_fn 
 void io_fd_wake(struct io_fd *f)
 {
     if (f->doze.fn)
-        doze_wake(f);
+        doze_wake(f, NULL);
 }
 
 bool io_fd_is_dozing(const struct io_fd *f)
@@ -276,5 +276,5 @@ void io_fd_on_event(struct io_fd *f, uint32_t events)
             task_wake(side->waiter);
     }
     if (f->doze.fn && f->side[IO_READ].ready)
-        doze_wake(f);
+        doze_wake(f, &f->worker->started);
 }

@@ -48,6 +48,7 @@ struct worker {
     struct list tasks;        /* all that are awake */
     unsigned task_count, dozing_count;
     struct task *current;
+    struct task *started; /* by the event that is being told; runnable */
     usec_t turn_started;
     struct context loop_context;
     struct stack_pool stacks;

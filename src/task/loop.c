@@ -1,5 +1,6 @@
 /* One worker's loop. A turn: everything in the normal queue as it was on entry, one task of the
- * bulk queue, the events (without waiting while anything is runnable), the timers. */
+ * bulk queue, the events (without waiting while anything is runnable) and at once the dozing
+ * sessions that they wake, the timers. */
 #include <assert.h>
 #include <errno.h>
 
@@ -121,6 +122,18 @@ static struct list *pick(struct worker *w, struct list *queue, unsigned count)
     return node;
 }
 
+/* A session that was woken from its doze runs at once, so that of many that wake together each
+ * has the stack of the one before. The deterministic runtime throws dice for it, too. */
+static void run_started(struct worker *w)
+{
+    struct task *t = w->started;
+    w->started = NULL;
+    if (!t || w->shuffle)
+        return;
+    list_remove(&t->run_node);
+    run_one(w, &t->run_node);
+}
+
 static void run_queues(struct worker *w)
 {
     unsigned count = 0;
@@ -173,6 +186,7 @@ static unsigned dispatch_events(struct worker *w, usec_t timeout)
                 io_fd_on_event(events[i].data.ptr, events[i].events);
             else
                 sys_eventfd_clear(w->wake_fd);
+            run_started(w);
         }
         total += n > 0 ? (unsigned)n : 0;
         if (n < EVENTS_MAX / 4)

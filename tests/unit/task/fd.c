@@ -275,6 +275,73 @@ static void a_dozer_without_a_stack_hears_of_it_and_waits_or_leaves(void **state
     assert_int_equal(leaves.entered, 1);
 }
 
+/* -- many that wake together -- */
+
+enum { CROWD = 40 };
+
+struct crowd {
+    struct scope scope;
+
+    struct one {
+        struct pair pair;
+        struct crowd *crowd;
+    } each[CROWD];
+
+    unsigned got, stacks;
+};
+
+static void crowd_session(void *arg)
+{
+    struct one *one = arg;
+    struct crowd *crowd = one->crowd;
+    for (;;) {
+        char c;
+        unsigned edges = io_fd_edges(one->pair.a, IO_READ);
+        ssize_t n = sys_recv(io_fd_number(one->pair.a), &c, 1, 0);
+        if (n == -EAGAIN) {
+            io_fd_not_ready(one->pair.a, IO_READ, edges);
+            break;
+        }
+        if (n == 0) {
+            (void)io_fd_close(one->pair.a);
+            return;
+        }
+        crowd->got++;
+    }
+    io_fd_doze(one->pair.a, &crowd->scope, "one", crowd_session, crowd_session, one,
+               USEC_NEVER);
+}
+
+static void main_crowd(void *arg)
+{
+    struct crowd *crowd = arg;
+    struct worker_stats stats;
+    scope_init(&crowd->scope);
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd->each[i] = (struct one){.pair = pair_new(), .crowd = crowd};
+        crowd_session(&crowd->each[i]); /* begins to doze */
+    }
+    for (unsigned i = 0; i < CROWD; i++) /* all before the loop sees one */
+        TASK_ASSERT(sys_send(io_fd_number(crowd->each[i].pair.b), "1", 1, 0) == 1);
+    settle();
+    TASK_ASSERT(crowd->got == CROWD);
+    for (unsigned i = 0; i < CROWD; i++)
+        (void)io_fd_close(crowd->each[i].pair.b);
+    settle();
+    TASK_ASSERT(crowd->scope.count == 0);
+    worker_stats(worker_self(), &stats);
+    crowd->stacks = stats.stacks;
+    scope_leave(&crowd->scope);
+}
+
+static void many_that_wake_together_need_one_stack(void **state)
+{
+    (void)state;
+    static struct crowd crowd;
+    run_threaded(1, main_crowd, &crowd);
+    assert_int_equal(crowd.stacks, 2); /* with the one of main_crowd() */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_wait_ends_by_edge_event_deadline_or_close),
         cmocka_unit_test(a_dozing_session_wakes_by_edge_hand_and_deadline),
         cmocka_unit_test(a_dozer_without_a_stack_hears_of_it_and_waits_or_leaves),
+        cmocka_unit_test(many_that_wake_together_need_one_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
