@@ -3,24 +3,24 @@
 #include "ssh/wire/packet.h"
 #include "ssh_bytes.h"
 
-/* Hashes and keys computed from the RFCs' definitions with another library. Public values and
- * secrets are patterns; `zeros` stand before a secret or the server's number. */
+/* A pattern behind zeros, which len counts. */
+struct run {
+    uint8_t start;
+    size_t zeros, len;
+};
+
+/* Hashes and keys computed from the RFCs' definitions with another library. */
 static const struct row {
     enum ssh_kex_kind kind;
-    uint8_t secret_start, client_start, server_start;
-    size_t secret_len, secret_zeros, public_len, server_zeros;
+    struct run secret, client, server;
     const char *hash;
     const char *keys[6]; /* 'A' to 'F' */
 } rows[] = {
-    {/* a secret that wants a zero */
-     SSH_KEX_CURVE25519,
-     240,
-     11,
-     12,
-     32,
-     0,
-     32,
-     0,
+    /* a secret that wants a zero */
+    {SSH_KEX_CURVE25519,
+     {240, 0, 32},
+     {11, 0, 32},
+     {12, 0, 32},
      "ecec07f373c8eb71e18ba48c52f049c9a33b8d5e43694fd58dc4014643c9da28",
      {"99c2bfd341663fde1522fa83", "accfaa0869a77d6cb06d098a05ba2ba3",
       "c10f4f9ed421761a6498fae05058c2f8b0a20a9b58f9353f63fc850e83d64c12",
@@ -29,15 +29,11 @@ static const struct row {
       "6cc11b95145b458e59be1c9e7b7ec54c70e09b57ae9bfc95a000",
       "3f219ccd1a11f98a0bbe303e3e5f686e7c30f5b16eea4d91c28364e333e82af5ec439e0beded"
       "81967fcc065ec60c7312101f3aba6a7885f9aa583d6ca88664e0"}},
-    {/* a secret with leading zeros */
-     SSH_KEX_CURVE25519,
-     48,
-     11,
-     12,
-     32,
-     2,
-     32,
-     0,
+    /* a secret with leading zeros */
+    {SSH_KEX_CURVE25519,
+     {48, 2, 32},
+     {11, 0, 32},
+     {12, 0, 32},
      "a608d4d60ca2468ff78fa85e037282d9a522a25bed7056f74434904073806120",
      {"91d3ac9e7dfdd451b0cd8a06", "76e2f9240ce96ca1ff0b76cca4f722aa",
       "0e529c88e4d4213d0ecca7d289c92eaadafa21f04ddc2a8f8b05241e6d2a7ea7",
@@ -46,15 +42,11 @@ static const struct row {
       "dc3432bb328c9c234297a051d5ee192c542a8be5cbae697ce71f",
       "f50ad9b42efbcddb4d651c1b861899e1da0cbc1c667acb71c6ba4c69a83454de077a8e5aeba0"
       "59bf1709f7e5ae09e6099ea850f2968719e6b0b70238694aa7c3"}},
-    {/* zeros before a high bit */
-     SSH_KEX_CURVE25519,
-     128,
-     11,
-     12,
-     32,
-     1,
-     32,
-     0,
+    /* zeros before a high bit */
+    {SSH_KEX_CURVE25519,
+     {128, 1, 32},
+     {11, 0, 32},
+     {12, 0, 32},
      "96bf52a419515f94c0568945a8150b8994b8d6c8f97935434da2a89903474e59",
      {"fb6dc59cea06961245dce31d", "2bee7c00280b816a495cea5a04c9fc5f",
       "6ffd4f45820bb803952bb23dbcab88fa4720a5668737a8c104d49aff15d4a9c2",
@@ -63,15 +55,11 @@ static const struct row {
       "d01e80471b4af875b5a8b0594a275356e4e2ac9d553faf7032e9",
       "5c24d5b1b2ea82109098830dcda555ec05e5121c98c78ed28ef17c6dbf9c82871225e43e9094"
       "f995e37da5a4446f1b6fcdb8138b7add613cfd5055b3e35d5434"}},
-    {/* points */
-     SSH_KEX_P256,
-     16,
-     11,
-     12,
-     32,
-     0,
-     65,
-     0,
+    /* points */
+    {SSH_KEX_P256,
+     {16, 0, 32},
+     {11, 0, 65},
+     {12, 0, 65},
      "6fdd9e50520603070b8dff6e7c499613d84bf227ac51d07c5cbfcff99c143a68",
      {"b79b1f874c0998c747d6b3cd", "79884ddfe01f1b88981905e00c65ad74",
       "7d6d040e66cc9f88c5b670d976104f13c92dd111a547ca7809b2c634df0d5b58",
@@ -80,15 +68,11 @@ static const struct row {
       "41e863d629a9efbb0b354d3ae1129dc2dfcc672ba4780d0440a6",
       "d87e6c10c946caf1a66f02fb95206defb90e786790a521d270e8d299be0a1cea48f4b2106926"
       "e7831022eb944f142bec6225d909bd1e7dc4af981afbdcf9477b"}},
-    {/* numbers */
-     SSH_KEX_DH14,
-     145,
-     129,
-     33,
-     256,
-     1,
-     256,
-     3,
+    /* numbers */
+    {SSH_KEX_DH14,
+     {145, 1, 256},
+     {129, 0, 256},
+     {33, 3, 256},
      "1d70ba9742e922b7edf8b14dba4add4cf95d8e2c064896ee57a59c66a380dee8",
      {"317dfa2ab3135d1462622ab3", "7e02ba1aef2a8d73d55b2541b8d9e5d7",
       "7d8811e142bf399f9e3760cd76b29195d271fcb9fa9d58ca73a2b48bb124c197",
@@ -97,15 +81,11 @@ static const struct row {
       "0c004fd412ed30c7c2120247079a389f05e39d136a0d5f5aa757",
       "02b88bb9a8dc269440b219b94e425062a7332bb836ee098b34d62439617fc2866e91624cb4af"
       "85b4d5e3375cacff1239e778d6105518cfbcd9415f02a896da5c"}},
-    {/* long numbers */
-     SSH_KEX_DH16,
-     145,
-     17,
-     128,
-     512,
-     0,
-     512,
-     0,
+    /* long numbers */
+    {SSH_KEX_DH16,
+     {145, 0, 512},
+     {17, 0, 512},
+     {128, 0, 512},
      "00dc134a92137dd9269f7c64c4c7acc48e08e3d7e2527c6d88545527ea8cb79df3153da5c4e4"
      "2a683aef0974e17ef35ecb6fc31c26bf1d29dedfaf78dded6f1c",
      {"81d91ee8f928b367bb7bf0ec", "a85f5571c4c7b1135a30bd4eaa8487e6",
@@ -123,11 +103,11 @@ struct setting {
     uint8_t kexinits[2][512], host_key[64], publics[2][512], secret[512];
 };
 
-static struct bytes pattern_behind(uint8_t *dst, size_t zeros, uint8_t start, size_t len)
+static struct bytes fill_run(uint8_t *dst, struct run run)
 {
-    memset(dst, 0, zeros);
-    fill_pattern(dst + zeros, start, len - zeros);
-    return bytes_of(dst, len);
+    memset(dst, 0, run.zeros);
+    fill_pattern(dst + run.zeros, run.start, run.len - run.zeros);
+    return bytes_of(dst, run.len);
 }
 
 static void set_up(struct setting *s, const struct row *row)
@@ -153,7 +133,7 @@ static void set_up(struct setting *s, const struct row *row)
     fill_pattern(s->host_key + head_len, 5, 32);
     if (row->kind == SSH_KEX_P256) /* points begin with how they are written */
         for (int i = 0; i < 2; i++) {
-            memmove(s->publics[i] + 1, s->publics[i], row->public_len - 1);
+            memmove(s->publics[i] + 1, s->publics[i], row->client.len - 1);
             s->publics[i][0] = 4;
         }
 }
