@@ -120,11 +120,9 @@ static void set_up(struct setting *s, const struct row *row)
         .client_kexinit = bytes_of(s->kexinits[0], 301),
         .server_kexinit = bytes_of(s->kexinits[1], 201),
         .host_key = bytes_of(s->host_key, head_len + 32),
-        .secret =
-            pattern_behind(s->secret, row->secret_zeros, row->secret_start, row->secret_len),
-        .client_public = pattern_behind(s->publics[0], 0, row->client_start, row->public_len),
-        .server_public = pattern_behind(s->publics[1], row->server_zeros, row->server_start,
-                                        row->public_len),
+        .secret = fill_run(s->secret, row->secret),
+        .client_public = fill_run(s->publics[0], row->client),
+        .server_public = fill_run(s->publics[1], row->server),
     };
     s->kexinits[0][0] = s->kexinits[1][0] = 20;
     fill_pattern(s->kexinits[0] + 1, 3, 300);
