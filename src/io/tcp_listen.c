@@ -223,6 +223,15 @@ static bool is_shortage(int r)
     return r == -EMFILE || r == -ENFILE || r == -ENOBUFS || r == -ENOMEM;
 }
 
+/* In vain an accept costs as much as one that takes a connection: the kernel makes the socket
+ * first. So when one was taken it is asked whether another is there; where there is, many come
+ * at once, and they are taken without asking. */
+static bool is_last(const struct listener *l)
+{
+    struct pollfd poll = {.fd = io_fd_number(l->fd), .events = POLLIN};
+    return l->accepted == 1 && sys_poll(&poll, 1, 0) == 0;
+}
+
 static int wait_for_next(struct listener *l, unsigned edges, usec_t deadline)
 {
     l->accepted = 0;
@@ -252,7 +261,7 @@ int listener_accept(struct listener *l, struct bytes refusal, usec_t deadline, i
         if (task_is_cancelled())
             return -ECANCELED;
         unsigned edges = io_fd_edges(l->fd, IO_READ);
-        int fd = accept_one(l, ret_peer);
+        int fd = is_last(l) ? -EAGAIN : accept_one(l, ret_peer);
         if (fd >= 0) {
             l->accepted++;
             *ret_fd = fd;

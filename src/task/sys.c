@@ -109,6 +109,11 @@ int sys_accept(int fd, struct sockaddr *addr, socklen_t *len)
     return (int)SYS(accept4(fd, addr, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
+int sys_poll(struct pollfd *fds, unsigned count, int timeout_ms)
+{
+    return (int)SYS(poll(fds, count, timeout_ms));
+}
+
 int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
     return (int)SYS(connect(fd, addr, len));

@@ -7,6 +7,7 @@
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -34,6 +35,7 @@ MUST_CHECK int sys_socket(int family, int type, int protocol);
 MUST_CHECK int sys_bind(int fd, const struct sockaddr *, socklen_t);
 MUST_CHECK int sys_listen(int fd, int backlog);
 MUST_CHECK int sys_accept(int fd, struct sockaddr *, socklen_t *);
+MUST_CHECK int sys_poll(struct pollfd *, unsigned count, int timeout_ms);
 MUST_CHECK int sys_connect(int fd, const struct sockaddr *, socklen_t);
 MUST_CHECK int sys_setsockopt(int fd, int level, int name, const void *, socklen_t);
 MUST_CHECK int sys_getsockopt(int fd, int level, int name, void *, socklen_t *);
