@@ -1,8 +1,6 @@
 #include "base/log.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "base/civil.h"
 #include "base/clock.h"
@@ -66,6 +64,16 @@ static void put_plain(struct log_record *r, const char *key, const char *value)
         r->len = start;
 }
 
+/* How many bytes at the start stand for themselves. */
+static size_t plain_len(struct bytes s)
+{
+    size_t len = 0;
+    while (len < s.len && s.data[len] >= 0x20 && s.data[len] < 0x7f && s.data[len] != '"' &&
+           s.data[len] != '\\')
+        len++;
+    return len;
+}
+
 /* Quoted and escaped in both formats, with room for the last quote at each step. */
 static void put_quoted(struct log_record *r, const char *key, struct bytes s)
 {
@@ -79,6 +87,11 @@ static void put_quoted(struct log_record *r, const char *key, struct bytes s)
     if (limit - r->len > LOG_VALUE_MAX)
         limit = (uint16_t)(r->len + LOG_VALUE_MAX);
     while (s.len != 0) {
+        size_t plain = plain_len(bytes_first(s, (size_t)(limit - r->len)));
+        (void)put(r, (const char *)s.data, plain);
+        s = bytes_skip(s, plain);
+        if (s.len == 0)
+            break;
         char escaped[TEXT_JSON_CHAR_MAX];
         size_t used;
         size_t len = text_json_char(s, escaped, &used);
@@ -92,24 +105,48 @@ static void put_quoted(struct log_record *r, const char *key, struct bytes s)
     (void)put_str(r, "\"");
 }
 
+/* At least `width` digits. Not printf(): numbers are most of what a record costs. */
+static char *write_digits(char *to, uint64_t n, unsigned width)
+{
+    unsigned count = 1;
+    for (uint64_t rest = n / 10; rest != 0; rest /= 10)
+        count++;
+    if (count < width)
+        count = width;
+    for (unsigned i = count; i-- > 0; n /= 10)
+        to[i] = (char)('0' + n % 10);
+    return to + count;
+}
+
 static void put_head(struct log_record *r, enum log_level level, const char *event)
 {
     struct civil t;
     clock_utc(clock_wall_us(), &t);
-    char head[80];
-    const char *level_name = level_names[level];
-    if (r->format == LOG_JSON) {
-        (void)snprintf(head, sizeof(head),
-                       "{\"ts\":\"%04u-%02u-%02uT%02u:%02u:%02u.%03uZ\",\"level\":\"%s\"",
-                       t.year, t.month, t.day, t.hour, t.minute, t.second, t.us / 1000,
-                       level_name);
-        (void)put_str(r, head);
+    bool is_json = r->format == LOG_JSON;
+    char stamp[40], *at = stamp;
+
+    const struct {
+        unsigned n, width;
+        char after;
+    } parts[] = {{t.year, 4, '-'},     {t.month, 2, '-'},  {t.day, 2, 'T'},
+                 {t.hour, 2, ':'},     {t.minute, 2, ':'}, {t.second, 2, is_json ? '.' : 'Z'},
+                 {t.us / 1000, 3, 'Z'}};
+
+    for (unsigned i = 0; i < (is_json ? 7 : 6); i++) {
+        at = write_digits(at, parts[i].n, parts[i].width);
+        *at++ = parts[i].after;
+    }
+    if (is_json)
+        (void)put_str(r, "{\"ts\":\"");
+    (void)put(r, stamp, (size_t)(at - stamp));
+    (void)put_str(r, is_json ? "\",\"level\":\"" : " ");
+    (void)put_str(r, level_names[level]);
+    if (is_json) {
+        (void)put_str(r, "\"");
         put_quoted(r, "event", bytes_str(event));
         return;
     }
-    (void)snprintf(head, sizeof(head), "%04u-%02u-%02uT%02u:%02u:%02uZ %s ", t.year, t.month,
-                   t.day, t.hour, t.minute, t.second, level_name);
-    (void)put_str(r, head);
+    (void)put_str(r, " ");
     (void)put_str(r, event);
 }
 
@@ -150,7 +187,7 @@ void log_u64(struct log_record *r, const char *key, uint64_t n)
     if (!r->wanted)
         return;
     char digits[24];
-    (void)snprintf(digits, sizeof(digits), "%" PRIu64, n);
+    *write_digits(digits, n, 1) = '\0';
     put_plain(r, key, digits);
 }
 
@@ -158,9 +195,9 @@ void log_us(struct log_record *r, const char *key, uint64_t us)
 {
     if (!r->wanted)
         return;
-    char digits[32];
-    (void)snprintf(digits, sizeof(digits), "%" PRIu64 ".%03" PRIu64, us / USEC_PER_S,
-                   us / 1000 % 1000);
+    char digits[32], *at = write_digits(digits, us / USEC_PER_S, 1);
+    *at++ = '.';
+    *write_digits(at, us / 1000 % 1000, 3) = '\0';
     put_plain(r, key, digits);
 }
 

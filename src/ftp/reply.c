@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/limits.h"
@@ -106,28 +105,13 @@ int ftp_say_lines(struct ftp_session *s, struct buf *out, int r)
 
 int ftp_say(struct ftp_session *s, unsigned code, const char *format, ...)
 {
-    char small[256];
-    char *text = small;
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(small, sizeof(small), format, args);
-    va_end(args);
-    if (len < 0)
-        return -EINVAL;
-    if ((size_t)len >= sizeof(small)) {
-        text = mem_raw((size_t)len + 1);
-        if (text == NULL)
-            return -ENOMEM;
-        va_start(args, format);
-        (void)vsnprintf(text, (size_t)len + 1, format, args);
-        va_end(args);
-    }
     struct buf out;
+    va_list args;
     buf_init(&out, FTP_REPLY_MAX);
-    int r = ftp_say_lines(s, &out, ftp_reply(&out, code, "%s", text));
-    if (text != small)
-        mem_free(text);
-    return r;
+    va_start(args, format);
+    int r = ftp_reply_args(&out, code, format, args);
+    va_end(args);
+    return ftp_say_lines(s, &out, r);
 }
 
 int ftp_say_error(struct ftp_session *s, int result, struct bytes name)

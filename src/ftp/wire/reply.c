@@ -47,20 +47,31 @@ static int finish_line(struct buf *out, size_t text_at, bool indented)
     return 0;
 }
 
+/* Into what room there is; again only if that was too small. */
 static PRINTF_LIKE(2, 0) int append_format(struct buf *out, const char *format, va_list args)
 {
+    size_t room = out->room - out->len;
     va_list again;
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, again);
+    char *to = room != 0 ? (char *)out->data + out->len : NULL;
+    int len = vsnprintf(to, room, format, args);
+    int result = len < 0 ? -EINVAL : 0;
+    if (len >= 0 && (size_t)len >= room) {
+        result = buf_reserve(out, (size_t)len + 1);
+        if (result == 0)
+            (void)vsnprintf((char *)out->data + out->len, (size_t)len + 1, format, again);
+    }
     va_end(again);
-    if (len < 0)
-        return -EINVAL;
-    int result = buf_reserve(out, (size_t)len + 1);
-    if (result < 0)
-        return result;
-    vsnprintf((char *)out->data + out->len, (size_t)len + 1, format, args);
-    buf_added(out, (size_t)len);
-    return 0;
+    if (result == 0)
+        buf_added(out, (size_t)len);
+    return result;
+}
+
+static int append_code(struct buf *out, unsigned code, char separator)
+{
+    const char text[] = {(char)('0' + code / 100 % 10), (char)('0' + code / 10 % 10),
+                         (char)('0' + code % 10), separator};
+    return buf_append(out, text, sizeof(text));
 }
 
 /* code 0: a line in the middle of a reply. */
@@ -68,7 +79,7 @@ static PRINTF_LIKE(4, 0) int append_line(struct buf *out, unsigned code, char se
                                          const char *format, va_list args)
 {
     size_t before = out->len;
-    int result = code ? buf_printf(out, "%03u%c", code, separator) : 0;
+    int result = code ? append_code(out, code, separator) : 0;
     size_t text_at = out->len;
 
     if (result >= 0)
@@ -83,12 +94,17 @@ static PRINTF_LIKE(4, 0) int append_line(struct buf *out, unsigned code, char se
     return result < 0 ? result : 0;
 }
 
+int ftp_reply_args(struct buf *out, unsigned code, const char *format, va_list args)
+{
+    return append_line(out, code, ' ', format, args);
+}
+
 int ftp_reply(struct buf *out, unsigned code, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    int result = append_line(out, code, ' ', format, args);
+    int result = ftp_reply_args(out, code, format, args);
     va_end(args);
     return result;
 }

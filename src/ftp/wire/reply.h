@@ -10,12 +10,16 @@
  *     ftp_reply(out, 211, "End");
  */
 #pragma once
+#include <stdarg.h>
+
 #include "base/attr.h"
 #include "base/buf.h"
 
 /* "CODE text": a whole reply, or the last line of one that was opened. */
 MUST_CHECK int ftp_reply(struct buf *, unsigned code, const char *format, ...)
     PRINTF_LIKE(3, 4);
+MUST_CHECK int ftp_reply_args(struct buf *, unsigned code, const char *format, va_list)
+    PRINTF_LIKE(3, 0);
 
 /* "CODE-text": the first of several lines. */
 MUST_CHECK int ftp_reply_open(struct buf *, unsigned code, const char *format, ...)
