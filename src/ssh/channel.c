@@ -202,18 +202,14 @@ static void on_status(struct ssh_channel *ch, const struct ssh_channel_request *
     event_set(&ch->answered);
 }
 
+/* No terminal, no environment, no signals. */
 static int serve_request(struct ssh_channel *ch, const struct ssh_channel_request *m)
 {
-    switch (m->kind) {
-    case SSH_REQUEST_EXEC:
-        return start_service(ch, false, m->text);
-    case SSH_REQUEST_SUBSYSTEM:
-        return start_service(ch, true, m->text);
-    case SSH_REQUEST_SHELL:
-        return start_service(ch, false, BYTES_NONE);
-    default: /* no terminal, no environment, no signals */
-        return 0;
-    }
+    bool is_subsystem = m->kind == SSH_REQUEST_SUBSYSTEM;
+    bool is_shell = m->kind == SSH_REQUEST_SHELL; /* a command without words */
+    if (is_subsystem || is_shell || m->kind == SSH_REQUEST_EXEC)
+        return start_service(ch, is_subsystem, is_shell ? BYTES_NONE : m->text);
+    return 0;
 }
 
 int ssh_channel_on_request(struct ssh_channel *ch, struct bytes payload)

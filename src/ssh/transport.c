@@ -245,10 +245,11 @@ static int dispatch(struct ssh_transport *t, struct bytes payload)
         return 0;
     case SSH_UNIMPLEMENTED:
         return say_unimplemented(t);
-    default:
-        return ssh_transport_fail(t, -FERRY_EPROTO, "message %u (%s) during %s", message,
-                                  ssh_message_name(message), ssh_phase_name(t->phase));
+    case SSH_REFUSE:
+        break;
     }
+    return ssh_transport_fail(t, -FERRY_EPROTO, "message %u (%s) during %s", message,
+                              ssh_message_name(message), ssh_phase_name(t->phase));
 }
 
 int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
