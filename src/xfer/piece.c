@@ -1,0 +1,71 @@
+#include "xfer/piece.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+#include "xfer/move.h"
+
+static uint64_t sum_of(const struct iovec *pieces, unsigned count)
+{
+    uint64_t len = 0;
+    for (unsigned i = 0; i < count; i++)
+        len += pieces[i].iov_len;
+    return len;
+}
+
+static PARKS int run(struct move *m, void (*mover)(struct move *), struct pool *pool,
+                     usec_t stall_us)
+{
+    usec_t deadline = stall_us != 0 ? clock_after(stall_us) : USEC_NEVER;
+    int r = move_run(m, mover, pool, vfile_shares(m->file), deadline);
+    return r == 0 && m->end == MOVE_FAILED ? m->error : r;
+}
+
+/* On the loop where the file never waits, or says "not now" (RWF_NOWAIT); else in the pool. */
+static PARKS int run_read(struct move *m, usec_t stall_us)
+{
+    struct vfile *file = m->file;
+    if (vfile_is_in_memory(file))
+        return run(m, move_read, NULL, stall_us);
+    if (vfile_reads_without_waiting(file)) {
+        m->read_flags = RWF_NOWAIT;
+        int r = run(m, move_read, NULL, stall_us);
+        /* a short read ends where the cache does: the next one asks again */
+        if (r != -EAGAIN)
+            return r;
+        m->read_flags = 0;
+    }
+    return run(m, move_read, vfile_pool(file), stall_us);
+}
+
+ssize_t xfer_read_at(struct vfile *file, uint64_t offset, struct chunk *c,
+                     const struct iovec *pieces, unsigned count, usec_t stall_us)
+{
+    struct move *m;
+    int r = move_new(file, NULL, &m);
+    if (r < 0)
+        return r;
+    move_set_memory(m, c, pieces, count);
+    m->offset = offset;
+    m->budget = sum_of(pieces, count);
+    r = run_read(m, stall_us);
+    ssize_t n = (ssize_t)atomic_load(&m->moved);
+    move_leave(m);
+    return r < 0 ? r : n;
+}
+
+int xfer_write_at(struct vfile *file, uint64_t offset, struct chunk *c,
+                  const struct iovec *pieces, unsigned count, usec_t stall_us)
+{
+    struct move *m;
+    int r = move_new(file, NULL, &m);
+    if (r < 0)
+        return r;
+    move_set_memory(m, c, pieces, count);
+    m->offset = offset;
+    m->budget = sum_of(pieces, count);
+    struct pool *pool = vfile_is_in_memory(file) ? NULL : vfile_pool(file);
+    r = run(m, move_from_memory, pool, stall_us);
+    move_leave(m);
+    return r;
+}
