@@ -65,9 +65,15 @@ static void print_cell(const struct report *r, const struct bench_row *row,
     }
     print_columns(r->out, cell);
     if (cell != first && cell->ratio.is_known) {
-        fprintf(r->out, " %5s %-14s ", report_number(cell->ratio.value, value),
-                report_range(&cell->ratio, range));
-        report_verdict_print(r, goals_verdict(r->options->suite->goals, row, cell), false);
+        enum bench_verdict verdict = goals_verdict(r->options->suite->goals, row, cell);
+        report_range(&cell->ratio, range);
+        fprintf(r->out, " %5s", report_number(cell->ratio.value, value));
+        if (verdict != BENCH_NO_VERDICT) {
+            fprintf(r->out, " %-14s ", range);
+            report_verdict_print(r, verdict, false);
+        } else if (range[0] != '\0') {
+            fprintf(r->out, " %s", range);
+        }
     }
     fputc('\n', r->out);
     if (cell != first && bench_cell_is_judged_by_cpu(cell, row->unit, first)) {

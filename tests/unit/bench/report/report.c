@@ -276,6 +276,16 @@ static void together_the_widest_values_fit_80_columns(void **state)
     assert_fits_80_columns(text_of(&together, SUMMARY, NULL, false));
 }
 
+static void together_a_floor_that_no_goal_names_has_a_ratio_alone(void **state)
+{
+    (void)state;
+    rows[0].name = "quit";
+    char *text = text_of(&together, ROW, &rows[0], false);
+    assert_has(text, "0.82 [0.82, 0.82]\n");
+    assert_has(text, "[1.03, 1.03]   met\n");
+    free(text);
+}
+
 static void together_a_limited_client_s_verdict_says_what_it_is_from(void **state)
 {
     (void)state;
@@ -485,6 +495,8 @@ int main(void)
         cmocka_unit_test_setup(together_what_takes_milliseconds_has_more_decimals,
                                setup_together),
         cmocka_unit_test_setup(together_the_widest_values_fit_80_columns, setup_together),
+        cmocka_unit_test_setup(together_a_floor_that_no_goal_names_has_a_ratio_alone,
+                               setup_together),
         cmocka_unit_test_setup(together_a_limited_client_s_verdict_says_what_it_is_from,
                                setup_together),
         cmocka_unit_test_setup(colour_marks_verdicts_alone, setup_together),
