@@ -21,6 +21,13 @@ static PARKS int run(struct move *m, void (*mover)(struct move *), struct pool *
     return r == 0 && m->end == MOVE_FAILED ? m->error : r;
 }
 
+/* It ends where the cache does, and not the file. */
+static bool ends_too_early(const struct move *m)
+{
+    uint64_t moved = atomic_load(&m->moved);
+    return moved < m->budget && m->offset + moved < vfile_stat(m->file)->size_bytes;
+}
+
 /* On the loop where the file never waits, or says "not now" (RWF_NOWAIT); else in the pool. */
 static PARKS int run_read(struct move *m, usec_t stall_us)
 {
@@ -30,10 +37,9 @@ static PARKS int run_read(struct move *m, usec_t stall_us)
     if (vfile_reads_without_waiting(file)) {
         m->read_flags = RWF_NOWAIT;
         int r = run(m, move_read, NULL, stall_us);
-        /* a short read ends where the cache does: the next one asks again */
-        if (r != -EAGAIN)
-            return r;
         m->read_flags = 0;
+        if (r != -EAGAIN && (r < 0 || !ends_too_early(m)))
+            return r;
     }
     return run(m, move_read, vfile_pool(file), stall_us);
 }
