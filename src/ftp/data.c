@@ -128,7 +128,7 @@ static int listen_for_peer(struct ftp_session *s, uint16_t *ret_port)
     else
         r = listen_anywhere(service, &local, &fd);
     if (r == 0)
-        r = listener_new(fd, &s->data.listener);
+        r = listener_new_quiet(fd, &s->data.listener);
     if (r < 0)
         return r;
     s->data.expires_at = clock_after(session_timeouts(s->base.shared)->connect_us);

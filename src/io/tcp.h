@@ -15,7 +15,10 @@ MUST_CHECK int tcp_listen_shared(struct addr *addr, int backlog, unsigned n, int
 MUST_CHECK int tcp_listen(struct addr *addr, int backlog, int *ret_fd);
 
 MUST_CHECK int listener_new(int fd, struct listener **ret); /* takes fd */
-struct listener *listener_free(struct listener *);          /* NULL is fine */
+/* For one connection that has mostly come when it is asked for: the loop hears of this listener
+ * only when it must wait, so that nobody is woken before. */
+MUST_CHECK int listener_new_quiet(int fd, struct listener **ret);
+struct listener *listener_free(struct listener *); /* NULL is fine */
 /* Holds one descriptor back, so that a client can be refused in words when there is no other.
  * Once. -EMFILE, -ENFILE. */
 MUST_CHECK int listener_keep_spare(struct listener *);

@@ -12,8 +12,9 @@
 #define PORT_TRIES       8 /* for port 0: another thread may be given the same one */
 
 struct listener {
-    struct io_fd *fd;
-    int spare_fd; /* closed when there is no other to accept with; -1: none now */
+    int number;
+    struct io_fd *fd; /* NULL: the loop does not know it yet, and number is ours */
+    int spare_fd;     /* closed when there is no other to accept with; -1: none now */
     bool keeps_spare;
     unsigned accepted; /* in this turn */
 };
@@ -128,15 +129,34 @@ int tcp_listen_shared(struct addr *a, int backlog, unsigned n, int *ret_fds)
 
 /* -- accepting -- */
 
-int listener_new(int fd, struct listener **ret)
+int listener_new_quiet(int fd, struct listener **ret)
 {
     struct listener *l = mem_new(sizeof(*l));
     if (l == NULL) {
         sys_close(fd);
         return -ENOMEM;
     }
+    l->number = fd;
     l->spare_fd = -1;
-    int r = io_fd_new(fd, &l->fd);
+    *ret = l;
+    return 0;
+}
+
+static int tell_loop(struct listener *l)
+{
+    int r = io_fd_new(l->number, &l->fd);
+    if (r < 0)
+        l->number = -1; /* it was taken */
+    return r;
+}
+
+int listener_new(int fd, struct listener **ret)
+{
+    struct listener *l;
+    int r = listener_new_quiet(fd, &l);
+    if (r < 0)
+        return r;
+    r = tell_loop(l);
     if (r < 0) {
         mem_free(l);
         return r;
@@ -157,16 +177,20 @@ int listener_keep_spare(struct listener *l)
 
 int listener_for_dialogues(struct listener *l)
 {
-    return set_for_dialogues(io_fd_number(l->fd));
+    return set_for_dialogues(l->number);
 }
 
 struct listener *listener_free(struct listener *l)
 {
     if (l == NULL)
         return NULL;
-    /* The descriptor is closed only after the loop's turn; the port must not wait for that. */
-    sys_shutdown(io_fd_number(l->fd), SHUT_RDWR);
-    (void)io_fd_close(l->fd);
+    if (l->fd != NULL) {
+        /* the descriptor is closed only after the loop's turn; the port must not wait */
+        sys_shutdown(l->number, SHUT_RDWR);
+        (void)io_fd_close(l->fd);
+    } else {
+        sys_close(l->number);
+    }
     sys_close(l->spare_fd);
     mem_free(l);
     return NULL;
@@ -175,7 +199,7 @@ struct listener *listener_free(struct listener *l)
 static int accept_one(const struct listener *l, struct addr *ret_peer)
 {
     socklen_t len = sizeof(ret_peer->u);
-    int fd = sys_accept(io_fd_number(l->fd), &ret_peer->u.any, &len);
+    int fd = sys_accept(l->number, &ret_peer->u.any, &len);
     if (fd >= 0)
         ret_peer->len = len;
     return fd;
@@ -228,13 +252,15 @@ static bool is_shortage(int r)
  * at once, and they are taken without asking. */
 static bool is_last(const struct listener *l)
 {
-    struct pollfd poll = {.fd = io_fd_number(l->fd), .events = POLLIN};
+    struct pollfd poll = {.fd = l->number, .events = POLLIN};
     return l->accepted == 1 && sys_poll(&poll, 1, 0) == 0;
 }
 
 static int wait_for_next(struct listener *l, unsigned edges, usec_t deadline)
 {
     l->accepted = 0;
+    if (l->fd == NULL) /* who came meanwhile is found by the next try */
+        return tell_loop(l);
     io_fd_not_ready(l->fd, IO_READ, edges);
     return io_fd_wait(l->fd, IO_READ, deadline);
 }
@@ -260,7 +286,7 @@ int listener_accept(struct listener *l, struct bytes refusal, usec_t deadline, i
         }
         if (task_is_cancelled())
             return -ECANCELED;
-        unsigned edges = io_fd_edges(l->fd, IO_READ);
+        unsigned edges = l->fd != NULL ? io_fd_edges(l->fd, IO_READ) : 0;
         int fd = is_last(l) ? -EAGAIN : accept_one(l, ret_peer);
         if (fd >= 0) {
             l->accepted++;

@@ -259,6 +259,45 @@ static void after_32_connections_others_have_their_turn(void **state)
     run_deterministic(1, accept_many, &b);
 }
 
+static void connect_later(void *arg)
+{
+    struct bench *b = arg;
+    b->clients[1] = client_of(&b->at);
+}
+
+static void accept_quietly(void *arg)
+{
+    struct bench *b = arg;
+    struct scope scope;
+    int fd;
+    b->at = loopback();
+    scope_init(&scope);
+    TASK_ASSERT(tcp_listen(&b->at, 2, &fd) == 0);
+    TASK_ASSERT(listener_new_quiet(fd, &b->listener) == 0);
+    b->clients[0] = client_of(&b->at);
+    TASK_ASSERT(take_one(b, USEC_NEVER) == 0); /* it was there */
+    TASK_ASSERT(take_one(b, clock_now() + USEC_PER_MS) == -ETIMEDOUT);
+    TASK_ASSERT(scope_start(&scope, "later", TASK_NORMAL, connect_later, b, NULL) == 0);
+    TASK_ASSERT(take_one(b, USEC_NEVER) == 0); /* it is waited for */
+    scope_leave(&scope);
+    close_all(b->clients, 2);
+    b->listener = listener_free(b->listener);
+    /* one that nobody ever asked gives its port back at once */
+    TASK_ASSERT(tcp_listen(&b->at, 2, &fd) == 0);
+    TASK_ASSERT(listener_new_quiet(fd, &b->listener) == 0);
+    b->listener = listener_free(b->listener);
+    TASK_ASSERT(tcp_listen(&b->at, 2, &fd) == 0);
+    sys_close(fd);
+}
+
+static void a_quiet_listener_serves_who_is_there_and_who_comes_later(void **state)
+{
+    (void)state;
+    struct bench b;
+    run_deterministic(1, accept_quietly, &b);
+    run_threaded(1, accept_quietly, &b);
+}
+
 static void out_of_descriptors(void *arg)
 {
     struct bench *b = arg;
@@ -338,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_group_is_made_whole_or_not_at_all),
 #endif
         cmocka_unit_test(after_32_connections_others_have_their_turn),
+        cmocka_unit_test(a_quiet_listener_serves_who_is_there_and_who_comes_later),
         cmocka_unit_test(without_descriptors_a_client_is_told_and_the_next_one_is_served),
         cmocka_unit_test(an_accept_can_be_cancelled),
     };
