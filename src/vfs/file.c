@@ -93,6 +93,12 @@ void vfile_unref(struct vfile *f)
     free_file(&f->close_job);
 }
 
+void vfile_unref_here(struct vfile *f)
+{
+    if (atomic_fetch_sub(&f->refs, 1) == 1)
+        free_file(&f->close_job);
+}
+
 struct vfile *vfile_close(struct vfile *f)
 {
     vfile_unref(f);

@@ -15,10 +15,17 @@ static struct vupload *upload_of(struct job *j)
     return LIST_ENTRY(j, struct vupload, op.job);
 }
 
+void upload_leave_dir(struct vupload *u)
+{
+    if (u->dir != u->op.root->tree.fd)
+        sys_close(u->dir);
+    u->dir = -1;
+}
+
 static void drop_upload(struct op *op)
 {
     struct vupload *u = (struct vupload *)op;
-    sys_close(u->dir);
+    upload_leave_dir(u);
     sys_close(u->made_fd);
     vfile_unref(u->file);
     vpath_done(&u->path);

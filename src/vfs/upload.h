@@ -32,7 +32,7 @@ struct vupload {
 
     /* what begin made, what an end must put right */
     bool is_open;
-    int dir;                     /* the parent, O_PATH */
+    int dir;                     /* the parent, O_PATH; may be the root's own */
     char leaf[NAME_LEN_MAX + 1]; /* the final name */
     char temp[TEMP_NAME_SIZE];   /* "": written in place */
     bool made_leaf;              /* in place, or the empty file that holds UNIQUE's name */
@@ -63,6 +63,9 @@ void upload_settle(struct vupload *, uint64_t size);
 void upload_give_file(struct vupload *);
 /* On this thread, where it may wait. */
 void upload_close_file(struct vupload *);
+
+/* Forgets the parent's descriptor. */
+void upload_leave_dir(struct vupload *);
 
 /* Removes what begin made; what was written is kept if it can be resumed. */
 void upload_undo(struct vupload *, bool keeps);

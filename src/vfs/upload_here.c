@@ -3,6 +3,7 @@
  * a small one. Everything else, every failure too, is -EAGAIN with nothing changed, and the
  * pool does it, or says why not. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "task/sys.h"
@@ -72,18 +73,26 @@ static int begin_in_parent(struct vupload *u)
     return r;
 }
 
+static int find_parent(struct vupload *u, const char **ret_leaf)
+{
+    if (!strchr(u->op.path, '/')) { /* the root itself: it needs no look, and no descriptor */
+        u->dir = u->op.root->tree.fd;
+        *ret_leaf = u->op.path;
+        return 0;
+    }
+    struct beneath tree = beneath_same_mount(&u->op.root->tree);
+    return beneath_parent(&tree, u->op.path, &u->dir, ret_leaf);
+}
+
 int upload_begin_here(struct vupload *u)
 {
     const char *leaf = NULL;
-    if (!is_plain(u))
-        return -EAGAIN;
-    struct beneath tree = beneath_same_mount(&u->op.root->tree);
-    if (beneath_parent(&tree, u->op.path, &u->dir, &leaf) < 0)
+    if (!is_plain(u) || find_parent(u, &leaf) < 0)
         return -EAGAIN;
     (void)text_copy(u->leaf, sizeof(u->leaf), bytes_str(leaf));
     int r = begin_in_parent(u);
     if (r < 0)
-        sys_fd_close(&u->dir);
+        upload_leave_dir(u);
     u->is_open = r == 0;
     return r;
 }
@@ -112,11 +121,12 @@ static int place_over(struct vupload *u, const struct stat *old)
     return 0;
 }
 
-/* Under the names' lock. */
+/* Under the names' lock. A name that was new at the begin is taken without another look: a
+ * rename that may not replace anything looks itself. */
 static int place_here(struct vupload *u)
 {
     struct stat old;
-    int r = look_here(u, &old);
+    int r = u->took_file ? -ENOENT : look_here(u, &old);
     if (r == -EAGAIN || (u->policy.keep_partial && has_partial(u)))
         return -EAGAIN;
     r = r == 0 ? place_over(u, &old) : place_new(u);
@@ -137,6 +147,11 @@ int upload_commit_here(struct vupload *u)
     quota_names_unlock(u->op.quota);
     if (r < 0)
         return -EAGAIN;
-    upload_close_file(u);
+    if (st.st_size <= FREED_HERE_BYTES) /* should somebody remove it meanwhile */
+        vfile_unref_here(u->file);
+    else
+        vfile_unref(u->file);
+    u->file = NULL;
+    u->is_open = false;
     return 0;
 }

@@ -128,10 +128,12 @@ static void store_without_pool(void *arg)
 {
     struct tree *t = arg;
     tree_serve(t, NULL);
+    tree_dir(t, "root/dir");
     hold_pool();
     TASK_ASSERT(store_now(t, "/f") == 0);
     TASK_ASSERT(store_now(t, "/f") == 0);
-    TASK_ASSERT(tree_holds(t, "root/f", "new"));
+    TASK_ASSERT(store_now(t, "/dir/f") == 0);
+    TASK_ASSERT(tree_holds(t, "root/f", "new") && tree_holds(t, "root/dir/f", "new"));
     release_pool();
 }
 
