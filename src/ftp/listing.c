@@ -57,10 +57,10 @@ static int open_facts(struct ftp_transfer *t)
     return open_lister(t, FTP_LISTER_FACTS, bytes_str(t->argument));
 }
 
-static int announce(struct ftp_session *s, struct ftp_transfer *t)
+static int announce(struct ftp_transfer *t, struct buf *out)
 {
     (void)t;
-    return ftp_say(s, 150, "The listing follows.");
+    return ftp_reply(out, 150, "The listing follows.");
 }
 
 static int move(struct ftp_transfer *t, struct stream *data)

@@ -6,10 +6,12 @@
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/transfer.h"
+#include "ftp/wire/reply.h"
 
 struct retrieve {
     struct ftp_transfer transfer;
     struct vfile *file;
+    uint64_t size_bytes; /* of the file at its open */
 };
 
 static int open_file(struct ftp_transfer *t)
@@ -18,7 +20,8 @@ static int open_file(struct ftp_transfer *t)
     int r = vfs_open(t->session->base.vfs, &t->path, &self->file);
     if (r < 0)
         return r;
-    if (t->offset > vfile_stat(self->file)->size_bytes) {
+    self->size_bytes = vfile_stat(self->file)->size_bytes;
+    if (t->offset > self->size_bytes) {
         self->file = vfile_close(self->file);
         return -EINVAL;
     }
@@ -27,13 +30,12 @@ static int open_file(struct ftp_transfer *t)
 
 /* The count in parentheses is what clients show progress by; curl and others read it. In the
  * ASCII type nobody knows it yet. */
-static int announce(struct ftp_session *s, struct ftp_transfer *t)
+static int announce(struct ftp_transfer *t, struct buf *out)
 {
     if (t->is_ascii)
-        return ftp_say(s, 150, "Opening ASCII data connection for %s.", t->argument);
-    const struct vfile *file = ((struct retrieve *)t)->file;
-    return ftp_say(s, 150, "Opening BINARY data connection for %s (%" PRIu64 " bytes).",
-                   t->argument, vfile_stat(file)->size_bytes - t->offset);
+        return ftp_reply(out, 150, "Opening ASCII data connection for %s.", t->argument);
+    return ftp_reply(out, 150, "Opening BINARY data connection for %s (%" PRIu64 " bytes).",
+                     t->argument, ((struct retrieve *)t)->size_bytes - t->offset);
 }
 
 static int move(struct ftp_transfer *t, struct stream *data)

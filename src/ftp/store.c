@@ -7,6 +7,7 @@
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/transfer.h"
+#include "ftp/wire/reply.h"
 #include "io/tcp.h"
 
 struct store {
@@ -63,18 +64,18 @@ static int begin_unique(struct ftp_transfer *t)
     return 0;
 }
 
-static int announce(struct ftp_session *s, struct ftp_transfer *t)
+static int announce(struct ftp_transfer *t, struct buf *out)
 {
-    return ftp_say(s, 150, "Ready to receive %s.", t->argument);
+    return ftp_reply(out, 150, "Ready to receive %s.", t->argument);
 }
 
 /* RFC 1123 4.1.2.9 fixes this form. The name is as seen from the working directory. */
-static int announce_unique(struct ftp_session *s, struct ftp_transfer *t)
+static int announce_unique(struct ftp_transfer *t, struct buf *out)
 {
     struct bytes name = vpath_bytes(&t->path);
-    if (bytes_equal(vpath_parent(&t->path), ftp_session_cwd(s)))
+    if (bytes_equal(vpath_parent(&t->path), ftp_session_cwd(t->session)))
         name = vpath_name(&t->path);
-    return ftp_say(s, 150, "FILE: %.*s", (int)name.len, (const char *)name.data);
+    return ftp_reply(out, 150, "FILE: %.*s", (int)name.len, (const char *)name.data);
 }
 
 /* In stream mode the end of the data connection is the end of the file (RFC 959 3.4.1), and the

@@ -44,9 +44,7 @@ static int transfer(struct ftp_transfer *t)
         return r;
     t->phase = FTP_TRANSFER_OPENED;
     event_set(&t->session->event);
-    r = event_wait(&t->go, USEC_NEVER); /* the session says 150, or cancels */
-    if (r == 0)
-        r = connect_and_move(t);
+    r = connect_and_move(t);
     task_shield_begin(clock_after(r < 0 ? CLOSE_BROKEN_US : CLOSE_US));
     r = t->kind->close(t, r);
     task_shield_end();
@@ -93,7 +91,6 @@ static int transfer_new(struct ftp_session *s, const struct ftp_transfer_kind *k
     t->kind = kind;
     t->session = s;
     t->is_ascii = s->is_ascii;
-    event_init(&t->go);
     t->argument = mem_new(argument.len + 1);
     int r = t->argument != NULL ? 0 : -ENOMEM;
     if (r == 0) {
@@ -176,6 +173,12 @@ static void forget_transfer(struct ftp_session *s)
     s->is_holding = false;
 }
 
+static int append_start(struct buf *out, struct ftp_transfer *t)
+{
+    t->is_announced = true;
+    return t->kind->announce(t, out);
+}
+
 static int append_end(struct buf *out, const struct ftp_transfer *t)
 {
     if (t->result >= 0)
@@ -197,13 +200,18 @@ static int finish(struct ftp_session *s)
     int r = scope_wait(&s->children, USEC_NEVER); /* it is returning */
     if (r < 0)
         return r;
+    struct ftp_transfer *t = s->transfer;
     struct buf out;
-    buf_init(&out, FTP_REPLY_MAX);
-    r = append_end(&out, s->transfer);
-    if (r == 0 && s->transfer->is_aborted)
+    buf_init(&out, 2 * FTP_REPLY_MAX);
+    if (!t->is_announced && t->phase != FTP_TRANSFER_OPENING)
+        r = append_start(&out, t);
+    if (r == 0)
+        r = append_end(&out, t);
+    if (r == 0 && t->is_aborted)
         r = ftp_reply(&out, 226, "ABOR done.");
-    forget_transfer(s);
-    return ftp_say_lines(s, &out, r);
+    r = ftp_say_lines(s, &out, r);
+    forget_transfer(s); /* the client need not wait for our records */
+    return r;
 }
 
 int ftp_transfer_events(struct ftp_session *s)
@@ -215,12 +223,10 @@ int ftp_transfer_events(struct ftp_session *s)
         return finish(s);
     if (t->phase == FTP_TRANSFER_OPENING || t->is_announced)
         return 0;
-    t->is_announced = true;
     s->is_holding = false; /* what waited for the 150 */
-    int r = t->kind->announce(s, t);
-    if (r == 0)
-        event_set(&t->go);
-    return r;
+    struct buf out;
+    buf_init(&out, FTP_REPLY_MAX);
+    return ftp_say_lines(s, &out, append_start(&out, t));
 }
 
 void ftp_transfer_stop(struct ftp_session *s, int why)

@@ -1,14 +1,15 @@
 /* A transfer command while it runs: RETR, STOR, STOU, APPE, LIST, NLST, MLSD.
  *
- * The transfer is a child task of the session. It opens what it needs, reports that, waits for
- * the session to have said 150, makes the data connection, moves the bytes, closes, and reports
- * the end; each report is a phase and the session's event. It never writes to the control
- * connection. The object is the session's, which frees it when the task has returned.
+ * The transfer is a child task of the session. It opens what it needs, reports that, makes the
+ * data connection, moves the bytes, closes, and reports the end; each report is a phase and the
+ * session's event. It never writes to the control connection. The object is the session's,
+ * which frees it when the task has returned.
  */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "ftp/data.h"
 #include "task/task.h"
 #include "vfs/path.h"
@@ -18,9 +19,13 @@
  *
  *     transfer's task              session's task
  *     OPENING                      holds every line but ABOR and QUIT
- *     OPENED: waits for `go`       says 150 (is_announced), sets `go`; answers NOOP, STAT ...
+ *     OPENED: connects             says 150 (is_announced); answers NOOP, STAT ...
  *     CONNECTED: bytes flow        the same; other lines are held (session's is_holding)
  *     is_finished, returns         says the last reply, frees the transfer, goes on reading
+ *
+ * Neither waits for the other between OPENED and the end.
+ * A transfer that was over before the session ran gets its 150 and its last reply in one
+ * packet.
  *
  * ABOR cancels the transfer's task in any phase (is_aborted): the last reply is then 426, and
  * ABOR's own 226 comes behind it. QUIT (session's is_quitting) stops the reading; 221 comes
@@ -32,18 +37,19 @@ struct ftp_transfer;
 
 enum ftp_transfer_phase {
     FTP_TRANSFER_OPENING,
-    FTP_TRANSFER_OPENED,    /* 150 can be said; then the data connection is made */
+    FTP_TRANSFER_OPENED,    /* 150 can be said; the data connection is made */
     FTP_TRANSFER_CONNECTED, /* bytes flow */
 };
 
-/* What differs between the commands. All run in the transfer's task, but for announce. */
+/* What differs between the commands. All run in the transfer's task, but for
+ * announce, which may come after close. */
 struct ftp_transfer_kind {
     const char *verb;      /* what `who` shows */
     const char *operation; /* of the audit record; NULL: none is written */
     bool restarts;         /* REST means something to it */
     size_t size;           /* of the object that begins with struct ftp_transfer */
     PARKS int (*open)(struct ftp_transfer *);
-    PARKS int (*announce)(struct ftp_session *, struct ftp_transfer *); /* says 150 */
+    int (*announce)(struct ftp_transfer *, struct buf *out); /* appends 150 */
     PARKS int (*move)(struct ftp_transfer *, struct stream *);
     /* Called once after a successful open, in a shield; the result so far goes in, the final
      * one comes out (a commit may fail). */
@@ -61,10 +67,9 @@ struct ftp_transfer {
     uint64_t expect_bytes; /* ALLO */
     bool is_ascii;         /* TYPE A */
     bool takes_partial;    /* SIZE told this name's partial size (APPE) */
-    struct event go;       /* 150 was said */
-    bool is_announced;
-    bool is_finished; /* result is final; the task is about to return */
-    bool is_aborted;  /* ABOR is to be answered */
+    bool is_announced;     /* 150 was said */
+    bool is_finished;      /* result is final; the task is about to return */
+    bool is_aborted;       /* ABOR is to be answered */
     enum ftp_transfer_phase phase;
     int result; /* of the phase it ended in */
     struct xfer_progress progress;
