@@ -51,6 +51,8 @@ static int decode_group(const uint8_t *text, size_t chars, uint8_t *dst)
 
 int ssh_base64_decode(struct bytes text, struct buf *ret)
 {
+    if (text.len == 0)
+        return 0;
     if (text.len % GROUP_CHARS != 0)
         return -FERRY_EPROTO;
     int r = buf_reserve(ret, text.len / GROUP_CHARS * GROUP_BYTES);
@@ -73,6 +75,8 @@ int ssh_base64_decode(struct bytes text, struct buf *ret)
 
 int ssh_base64_encode(struct bytes data, struct buf *ret)
 {
+    if (data.len == 0)
+        return 0;
     if (data.len > SIZE_MAX / 2)
         return -FERRY_ELIMIT;
     size_t len = (data.len + GROUP_BYTES - 1) / GROUP_BYTES * GROUP_CHARS;

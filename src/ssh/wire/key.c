@@ -51,7 +51,7 @@ const char *ssh_key_type(const struct crypto_key *key)
     return (const char *)types[crypto_key_public(key).kind].data;
 }
 
-static bool find_type(struct bytes type, enum crypto_key_kind *ret)
+bool ssh_key_kind_of(struct bytes type, enum crypto_key_kind *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (bytes_equal(types[i], type)) {
@@ -79,7 +79,7 @@ int ssh_key_parse(struct bytes blob, struct crypto_key **ret)
     struct wire_reader r = wire_reader_of(blob);
     struct crypto_key_parts parts = {0};
     if (blob.len > SSH_KEY_BLOB_MAX ||
-        !find_type(wire_get_string(&r, SSH_NAME_MAX), &parts.kind))
+        !ssh_key_kind_of(wire_get_string(&r, SSH_NAME_MAX), &parts.kind))
         return -FERRY_EPROTO;
     switch (parts.kind) {
     case CRYPTO_ED25519:

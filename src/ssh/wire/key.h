@@ -11,6 +11,7 @@ struct wire_writer;
 void ssh_key_write(struct wire_writer *, const struct crypto_key *);
 /* "ssh-ed25519", "ecdsa-sha2-nistp256", "ssh-rsa". */
 const char *ssh_key_type(const struct crypto_key *);
+bool ssh_key_kind_of(struct bytes type, enum crypto_key_kind *ret); /* false: unknown */
 
 /* Signature algorithms: "ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-256", "rsa-sha2-512".
  * "ssh-rsa" (SHA-1) is none of them. false: unknown, or not of a key of that kind. */

@@ -4,6 +4,8 @@
 #include "base/bytes.h"
 
 #define SSH_KNOWN_HOSTS_MAX (16 * 1024 * 1024) /* bytes of a file */
+#define SSH_HOST_MAX        255                /* bytes of a host's name or address */
+#define SSH_PORT            22
 
 enum ssh_known {
     SSH_KNOWN_UNKNOWN,    /* no line is about this host */
@@ -15,14 +17,17 @@ enum ssh_known {
 
 /* host: a name or address; port 22 is looked up as the name alone, others as "[name]:port".
  * Of all lines the worst counts: revoked, then match, then other. *ret_line: where, from 1.
- * Lines that cannot be read are passed over, as @cert-authority ones. -ENOMEM. */
+ * A key is compared, not looked into: one that was cut is another key. Lines that cannot be
+ * read are passed over, as @cert-authority ones. -FERRY_ELIMIT: a host longer than
+ * SSH_HOST_MAX; -ENOMEM. */
 MUST_CHECK int ssh_known_hosts_find(struct bytes file, struct bytes host, uint16_t port,
                                     struct bytes key_blob, enum ssh_known *ret,
                                     unsigned *ret_line);
 /* Key types that the file has for this host, for the order of the offer: bits by
  * 1 << enum crypto_key_kind. */
 unsigned ssh_known_hosts_types(struct bytes file, struct bytes host, uint16_t port);
-/* A line for a new host. */
+/* A line for a new host. -EINVAL: a host whose name would be something else in a line, or no
+ * key; -FERRY_ELIMIT, -ENOMEM. */
 struct buf;
 MUST_CHECK int ssh_known_hosts_line(struct bytes host, uint16_t port, struct bytes key_blob,
                                     struct buf *ret);
