@@ -143,6 +143,25 @@ void io_fd_read_short(struct io_fd *f, unsigned edges)
         io_fd_not_ready(f, IO_READ, edges);
 }
 
+/* By hand: an injected failure would leave the descriptor mute, and one that is registered can
+ * be modified without fail. */
+static void ask_for(struct io_fd *f, uint32_t events)
+{
+    struct epoll_event event = {.events = events | EPOLLET, .data.ptr = f};
+    if (!f->closed)
+        (void)epoll_ctl(f->worker->epoll, EPOLL_CTL_MOD, f->number, &event);
+}
+
+void io_fd_mute(struct io_fd *f)
+{
+    ask_for(f, 0);
+}
+
+void io_fd_unmute(struct io_fd *f)
+{
+    ask_for(f, EVENTS | (f->tells_room ? EPOLLOUT : 0));
+}
+
 /* -- waiting -- */
 
 /* Few ever wait for room, and a socket that has some tells so as soon as it is asked: whoever

@@ -49,6 +49,12 @@ void io_fd_not_ready(struct io_fd *, enum io_dir, unsigned edges); /* no-op if e
  * at which each read stops (tcp(7)); once one of them was told of, this does nothing. */
 void io_fd_read_short(struct io_fd *, unsigned edges);
 
+/* Around a job that goes on at the descriptor for long: each packet that comes would wake the
+ * loop, which has nothing to do with it. In between there is no edge, but of an error, and
+ * nobody may wait; afterwards epoll looks again, so what has come makes its edge then. */
+void io_fd_mute(struct io_fd *);
+void io_fd_unmute(struct io_fd *);
+
 /* Returns 0 at once while ready; else parks until an edge. -ETIMEDOUT, -ECANCELED. */
 PARKS MUST_CHECK int io_fd_wait(struct io_fd *, enum io_dir, usec_t deadline);
 

@@ -13,7 +13,7 @@
 /* Of one recv. It comes from the running thread, so three hundred uploads that wait for the
  * network hold none. */
 #define BUFFER_BYTES (64 * 1024)
-#define PIPE_FROM    (16 * 1024) /* came in one recv: then what follows is spliced */
+#define DENSE_BYTES  (16 * 1024) /* came in one recv: then what follows is spliced */
 
 static void move_unref(struct move *m)
 {
@@ -250,8 +250,8 @@ static bool receive_spliced(struct move *m, const struct thread_pipe *pipe,
     return true;
 }
 
-/* The first bytes are copied, and all of a file that comes in small pieces: it is small or
- * slow, and costs less without a pipe. */
+/* The first bytes of a file are copied, and all of one that comes in small pieces: it is small
+ * or slow, and costs less without a pipe. */
 void move_from_socket(struct move *m)
 {
     usec_t until = clock_now() + MOVE_JOB_US;
@@ -261,14 +261,16 @@ void move_from_socket(struct move *m)
         return;
     }
     struct thread_pipe *pipe = NULL;
-    bool goes = true;
+    bool splices = m->is_dense, goes = true;
+    m->is_dense = false;
     while (goes) {
+        if (splices && pipe == NULL && pipe_of_thread(&pipe) < 0)
+            pipe = NULL;
         uint64_t before = atomic_load(&m->moved);
         goes = pipe != NULL ? receive_spliced(m, pipe, buffer) : receive_copied(m, buffer);
-        bool is_worth_it = atomic_load(&m->moved) - before >= PIPE_FROM;
+        if (atomic_load(&m->moved) - before >= DENSE_BYTES)
+            m->is_dense = splices = true;
         goes = goes && goes_on(m, until);
-        if (goes && is_worth_it && pipe == NULL && pipe_of_thread(&pipe) < 0)
-            pipe = NULL;
     }
     chunk_unref(buffer);
 }

@@ -38,6 +38,7 @@ struct move {
     _Atomic uint64_t moved; /* file bytes of this run; may be read while it runs */
     enum move_end end;
     int error;
+    bool is_dense; /* received much in one call; the next run counts on it */
 };
 
 MUST_CHECK int move_new(struct vfile *, struct io_fd *socket, struct move **ret);

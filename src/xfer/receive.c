@@ -67,7 +67,12 @@ static int receive_step(struct transfer *t, struct vupload *u, struct pool *pool
         return r;
     }
     unsigned edges = io_fd_edges(t->fd, IO_READ);
+    bool is_long = pool != NULL && t->move->is_dense;
+    if (is_long)
+        io_fd_mute(t->fd);
     r = transfer_run(t, move_from_socket, pool, allowed);
+    if (is_long)
+        io_fd_unmute(t->fd);
     uint64_t moved = atomic_load(&t->move->moved);
     transfer_give_back(t, budget - moved);
     transfer_moved(t, moved);

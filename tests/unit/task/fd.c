@@ -108,6 +108,43 @@ static void an_edge_that_comes_while_a_job_runs_is_not_lost(void **state)
     assert_true(x.done);
 }
 
+/* -- a mute descriptor -- */
+
+/* An edge of it would stand before that of the witness, which came later. */
+static void main_mute(void *arg)
+{
+    (void)arg;
+    struct pair mute = pair_new(), witness = pair_new();
+    char c;
+    unsigned edges = io_fd_edges(mute.a, IO_READ);
+    TASK_ASSERT(sys_recv(io_fd_number(mute.a), &c, 1, 0) == -EAGAIN);
+    io_fd_not_ready(mute.a, IO_READ, edges);
+    io_fd_mute(mute.a);
+    TASK_ASSERT(sys_send(io_fd_number(mute.b), "x", 1, 0) == 1);
+    TASK_ASSERT(sys_send(io_fd_number(witness.b), "y", 1, 0) == 1);
+    unsigned before = io_fd_edges(witness.a, IO_READ);
+    while (io_fd_edges(witness.a, IO_READ) == before)
+        TASK_ASSERT(task_sleep_until(clock_after(1000)) == 0);
+    TASK_ASSERT(io_fd_edges(mute.a, IO_READ) == edges);
+    io_fd_unmute(mute.a);
+    TASK_ASSERT(io_fd_wait(mute.a, IO_READ, clock_after(5 * USEC_PER_S)) == 0);
+    TASK_ASSERT(sys_recv(io_fd_number(mute.a), &c, 1, 0) == 1 && c == 'x');
+    io_fd_mute(mute.a);
+    (void)io_fd_close(mute.b); /* what is no edge for reading but the end is told as well */
+    io_fd_unmute(mute.a);
+    TASK_ASSERT(receive(mute.a, &c, 1, clock_after(5 * USEC_PER_S)) == 0);
+    (void)io_fd_close(mute.a);
+    io_fd_unmute(mute.a); /* whoever was cancelled in between does so */
+    (void)io_fd_close(witness.a);
+    (void)io_fd_close(witness.b);
+}
+
+static void a_mute_descriptor_makes_no_edge_and_loses_none(void **state)
+{
+    (void)state;
+    run_threaded(1, main_mute, NULL);
+}
+
 /* -- waiting -- */
 
 static void reader_of_closed(void *arg)
@@ -346,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_edge_that_comes_while_a_job_runs_is_not_lost),
+        cmocka_unit_test(a_mute_descriptor_makes_no_edge_and_loses_none),
         cmocka_unit_test(a_wait_ends_by_edge_event_deadline_or_close),
         cmocka_unit_test(a_dozing_session_wakes_by_edge_hand_and_deadline),
         cmocka_unit_test(a_dozer_without_a_stack_hears_of_it_and_waits_or_leaves),

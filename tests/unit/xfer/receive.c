@@ -337,26 +337,33 @@ static void a_bucket_sets_the_pace(void **state)
     run_deterministic(1, receive_paced, NULL);
 }
 
+#define DIALOGUE_STEPS 300
+
 struct dialogue {
     struct stream *stream;
+    size_t step; /* bytes */
     struct xfer_progress progress;
 };
 
-/* The next byte goes when the last one is in the file: an edge that were lost while a job ran
+/* The next bytes go when the last ones are in the file: an edge that were lost while a job ran
  * would leave both sides waiting for good. */
-static void write_byte_by_byte(void *arg)
+static void write_step_by_step(void *arg)
 {
     struct dialogue *d = arg;
-    for (uint64_t sent = 0; sent < 300; sent++) {
+    uint8_t *block = mem_new(d->step);
+    TASK_ASSERT(block != NULL);
+    for (uint64_t sent = 0; sent < DIALOGUE_STEPS * d->step; sent += d->step) {
         while (atomic_load(&d->progress.file_bytes) < sent)
             task_yield();
-        uint8_t c = pattern(sent);
-        TASK_ASSERT(stream_write_bytes(d->stream, bytes_of(&c, 1)) == 0);
+        for (size_t i = 0; i < d->step; i++)
+            block[i] = pattern(sent + i);
+        TASK_ASSERT(stream_write_bytes(d->stream, bytes_of(block, d->step)) == 0);
     }
+    mem_free(block);
     TASK_ASSERT(stream_end(d->stream, 0) == 0);
 }
 
-static void receive_byte_by_byte(void *arg)
+static void receive_step_by_step(void *arg)
 {
     struct dialogue *d = arg;
     struct place p;
@@ -369,20 +376,24 @@ static void receive_byte_by_byte(void *arg)
     place_connect(&p, WAY_TCP);
     d->stream = p.peers;
     struct vupload *upload = place_upload(&p, 0);
-    TASK_ASSERT(scope_start(&scope, "writer", TASK_NORMAL, write_byte_by_byte, d, NULL) == 0);
+    TASK_ASSERT(scope_start(&scope, "writer", TASK_NORMAL, write_step_by_step, d, NULL) == 0);
     TASK_ASSERT(xfer_receive(p.ours, upload, &request, &result) == 0);
     TASK_ASSERT(vupload_commit(upload, result.file_bytes) == 0);
-    TASK_ASSERT(place_holds(&p, 300));
+    TASK_ASSERT(place_holds(&p, DIALOGUE_STEPS * d->step));
     scope_leave(&scope);
     place_disconnect(&p);
     place_close(&p);
 }
 
+/* Byte by byte, and in pieces that go through the pipe, past a descriptor that is mute. */
 static void no_edge_is_lost_between_jobs(void **state)
 {
     (void)state;
-    struct dialogue d = {0};
-    run_threaded(1, receive_byte_by_byte, &d);
+    static const size_t steps[] = {1, 20000, 100001};
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        struct dialogue d = {.step = steps[i]};
+        run_threaded(1, receive_step_by_step, &d);
+    }
 }
 
 struct receiver {
