@@ -40,7 +40,7 @@ int crypto_chacha_new(struct bytes key, struct crypto_chacha **ret)
     if (c->stream == NULL || c->poly == NULL ||
         EVP_EncryptInit_ex(c->stream, cipher, NULL, NULL, NULL) != 1) {
         crypto_chacha_free(c);
-        return crypto_failure(-EIO);
+        return crypto_failure(-ENOMEM);
     }
     *ret = c;
     return 0;

@@ -13,15 +13,15 @@ struct crypto_ctr {
 
 static const EVP_CIPHER *cipher_of(struct bytes key)
 {
-    if (key.len == 16)
-        return crypto_cipher(CRYPTO_AES128_CTR);
-    if (key.len == 24)
-        return crypto_cipher(CRYPTO_AES192_CTR);
-    return key.len == 32 ? crypto_cipher(CRYPTO_AES256_CTR) : NULL;
+    return crypto_cipher(key.len == 16   ? CRYPTO_AES128_CTR
+                         : key.len == 24 ? CRYPTO_AES192_CTR
+                                         : CRYPTO_AES256_CTR);
 }
 
 int crypto_ctr_new(struct bytes key, const uint8_t counter[16], struct crypto_ctr **ret)
 {
+    if (key.len != 16 && key.len != 24 && key.len != 32)
+        return -EIO;
     struct crypto_ctr *c = mem_new(sizeof(*c));
     if (c == NULL)
         return -ENOMEM;
@@ -30,7 +30,7 @@ int crypto_ctr_new(struct bytes key, const uint8_t counter[16], struct crypto_ct
     /* Both directions add the same key stream. */
     if (c->ctx == NULL || EVP_EncryptInit_ex(c->ctx, cipher, NULL, key.data, counter) != 1) {
         crypto_ctr_free(c);
-        return crypto_failure(-EIO);
+        return crypto_failure(-ENOMEM);
     }
     *ret = c;
     return 0;

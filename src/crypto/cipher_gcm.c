@@ -12,24 +12,20 @@ struct crypto_gcm {
     EVP_CIPHER_CTX *ctx; /* has the key; each packet brings its nonce */
 };
 
-static const EVP_CIPHER *cipher_of(struct bytes key)
-{
-    if (key.len == 16)
-        return crypto_cipher(CRYPTO_AES128_GCM);
-    return key.len == 32 ? crypto_cipher(CRYPTO_AES256_GCM) : NULL;
-}
-
 int crypto_gcm_new(struct bytes key, bool for_sealing, struct crypto_gcm **ret)
 {
+    if (key.len != 16 && key.len != 32)
+        return -EIO;
     struct crypto_gcm *g = mem_new(sizeof(*g));
     if (g == NULL)
         return -ENOMEM;
-    const EVP_CIPHER *cipher = cipher_of(key);
+    const EVP_CIPHER *cipher =
+        crypto_cipher(key.len == 16 ? CRYPTO_AES128_GCM : CRYPTO_AES256_GCM);
     g->ctx = cipher != NULL ? EVP_CIPHER_CTX_new() : NULL;
     if (g->ctx == NULL ||
         EVP_CipherInit_ex(g->ctx, cipher, NULL, key.data, NULL, for_sealing) != 1) {
         crypto_gcm_free(g);
-        return crypto_failure(-EIO);
+        return crypto_failure(-ENOMEM); /* whose want OpenSSL does not always report */
     }
     *ret = g;
     return 0;

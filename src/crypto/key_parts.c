@@ -117,9 +117,8 @@ static int read_numbers(const struct crypto_key_parts *p, BIGNUM *ret[NUMBERS])
         if (ret[i] == NULL)
             return crypto_failure(-ENOMEM);
     }
-    int bits = BN_num_bits(ret[N]);
-    bool is_sound = bits >= CRYPTO_RSA_BITS_MIN && bits <= CRYPTO_RSA_BITS_MAX &&
-                    BN_is_odd(ret[N]) && BN_is_odd(ret[E]) && !BN_is_one(ret[E]) &&
+    bool is_sound = BN_num_bits(ret[N]) >= CRYPTO_RSA_BITS_MIN && BN_is_odd(ret[N]) &&
+                    BN_is_odd(ret[E]) && !BN_is_one(ret[E]) &&
                     BN_num_bits(ret[E]) <= RSA_E_BITS_MAX;
     return is_sound ? 0 : -FERRY_EPROTO;
 }

@@ -122,6 +122,25 @@
     "066fcb24009d8d449e8cb4ba04cb42bd3c62918f36e22e721eb921cb2ead2d1c"                         \
     "85802e40218c98556d269b8fbd0130b1a6f7e20a368363878bfd072a9d07c1ec"                         \
     "dfb7b2cecfb9b62499bfd2f0550c7c7bf8d8959a02e2b37c48f6fbc90641069e"
+/* d + p - 1 and d + q - 1: they undo e modulo one of the factors. */
+#define RSA_D_OF_P_ALONE                                                                       \
+    "2f1b416e88fc20abe8977cbf6a22177de98085395d162aa346b57000e62af738"                         \
+    "3049a7378b74b3fbd9b7675ad60912a6a3c96690624cf57b41fd913db79e6910"                         \
+    "11ed465105e748841c1b76864a5a29e04711976929dddc8fe595fe375896b8d4"                         \
+    "ac2c82bb690d92cda90f3b56a5c646ca05ae22af4804ce9e00b8e8f184da3c3d"                         \
+    "5738fbbb039fd613f8fcf139f05502d263073e77cbece30b180383e283778598"                         \
+    "e28939ba06de78fefe7bad7534d065fb1585a606131fa868b8b61015c4169651"                         \
+    "4fcf64893ffded1ed43a5c572c5306fbcd218060dabadad0960ac1962851856a"                         \
+    "2d2bf4e7f135639a4bacb4148a4683496db497470436bbb984ac99a8b62eb23f"
+#define RSA_D_OF_Q_ALONE                                                                       \
+    "2f1b416e88fc20abe8977cbf6a22177de98085395d162aa346b57000e62af738"                         \
+    "3049a7378b74b3fbd9b7675ad60912a6a3c96690624cf57b41fd913db79e6910"                         \
+    "11ed465105e748841c1b76864a5a29e04711976929dddc8fe595fe375896b8d4"                         \
+    "ac2c82bb690d92cda90f3b56a5c646ca05ae22af4804ce9e00b8e8f184da3c3d"                         \
+    "296892bfbdea3bd4ce32233f8c0b84b2e4e779f75fbff9e8c6fbaa8e42085bb4"                         \
+    "9e325acbe564aa146aafcc9e70637caae92a10b159333c96dec401e5aea2eb9f"                         \
+    "d6a1e1cdc077d56d784bd8cd5c8bb65d6925ddad1e1f0265e11f1d22e9543170"                         \
+    "6a81b622d2b19a67bfd02df0253528fa1372b63692a755556196ed6377cb04c9"
 /* RFC 8017 8.2 over "ferry", computed with plain numbers. */
 #define RSA_SHA256_FERRY                                                                       \
     "632ad26ca4888efcdc130ba2d8ae74040805e57bbce04829d4aa9d63c1776560"                         \
