@@ -106,15 +106,14 @@ static const char *const rsa_names[NUMBERS] = {
 };
 
 /* Sizes first, of everything: nothing is computed with numbers of any length. */
-static int read_numbers(const struct crypto_key_parts *p, BIGNUM *ret[NUMBERS])
+static int read_numbers(const struct crypto_key_parts *p, BIGNUM *const ret[NUMBERS])
 {
     const struct bytes from[] = {p->n, p->e, p->d, p->p, p->q, p->iqmp};
     for (size_t i = 0; i < ARRAY_LEN(from); i++) {
         struct bytes number = crypto_magnitude(from[i]);
         if (number.len > CRYPTO_RSA_BITS_MAX / 8)
             return -FERRY_EPROTO;
-        ret[i] = BN_bin2bn(number.data, (int)number.len, ret[i]);
-        if (ret[i] == NULL)
+        if (BN_bin2bn(number.data, (int)number.len, ret[i]) == NULL)
             return crypto_failure(-ENOMEM);
     }
     bool is_sound = BN_num_bits(ret[N]) >= CRYPTO_RSA_BITS_MIN && BN_is_odd(ret[N]) &&

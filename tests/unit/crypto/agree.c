@@ -273,7 +273,7 @@ static void the_least_number_of_a_group_belongs_to_it(void **state)
 }
 
 #ifdef FERRY_FAULTS
-/* Of our own allocations. OpenSSL's are past the fault point. */
+/* Of our own allocations; OpenSSL's: no_memory.c. */
 static void no_memory_is_reported(void **state)
 {
     (void)state;

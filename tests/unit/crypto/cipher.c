@@ -357,7 +357,7 @@ static void speeds_are_measured_once(void **state)
 }
 
 #ifdef FERRY_FAULTS
-/* Of our own allocations. OpenSSL's are past the fault point. */
+/* Of our own allocations; OpenSSL's: no_memory.c. */
 static void no_memory_is_reported(void **state)
 {
     (void)state;

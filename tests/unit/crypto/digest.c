@@ -144,7 +144,7 @@ static void known_macs_are_met_again_and_again(void **state)
 }
 
 #ifdef FERRY_FAULTS
-/* Of our own allocations. OpenSSL's are past the fault point. */
+/* Of our own allocations; OpenSSL's: no_memory.c. */
 static void no_memory_is_reported(void **state)
 {
     (void)state;

@@ -603,7 +603,7 @@ static void a_damaged_file_gives_no_such_key(void **state)
 }
 
 #ifdef FERRY_FAULTS
-/* Of our own allocations. OpenSSL's are past the fault point. */
+/* Of our own allocations; OpenSSL's: no_memory.c. */
 static void no_memory_is_reported(void **state)
 {
     (void)state;
