@@ -11,8 +11,9 @@
 #include "ssh/wire/auth.h"
 #include "ssh/wire/channel.h"
 
-#define IN_BYTES_FIRST (4 * 1024) /* grows while what comes fills it */
-#define IN_BYTES_MAX   (256 * 1024)
+#define IN_BYTES_FIRST   (4 * 1024) /* grows while what comes fills it */
+#define IN_BYTES_MAX     (256 * 1024)
+#define UNSENT_EARLY_MAX (16 * 1024)
 
 /* -- life -- */
 
@@ -90,6 +91,7 @@ static int make_room(struct ssh_transport *t)
         return 0;
     if (is_alone && t->in->size >= want) {
         memmove(t->in->data, t->in->data + t->start, have);
+        t->in->used = 0; /* what was lent has come back */
     } else {
         struct chunk *c = chunk_new(want);
         if (c == NULL)
@@ -104,11 +106,23 @@ static int make_room(struct ssh_transport *t)
     return 0;
 }
 
+/* Before the login nobody else looks at how much a peer makes us answer: one that asks and does
+ * not read is not read. */
+static int wait_for_answers(struct ssh_transport *t)
+{
+    if (t->phase >= SSH_PHASE_RUNNING || t->out.bytes <= UNSENT_EARLY_MAX)
+        return 0;
+    int r = out_queue_wait(&t->out, UNSENT_EARLY_MAX, clock_after(t->lower->stall_us));
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
 int ssh_transport_fill(struct ssh_transport *t)
 {
-    int r = make_room(t);
+    int r = wait_for_answers(t);
+    if (r == 0)
+        r = make_room(t);
     if (r < 0)
-        return r;
+        return ssh_transport_fail(t, r, "%s", err_text(r));
     size_t room = t->in->size - t->end;
     ssize_t n = stream_read(t->lower, t->in->data + t->end, room);
     if (n <= 0)
@@ -265,10 +279,13 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
         int r = open_packet(t, &payload);
         if (r <= 0)
             return r < 0 ? r : SSH_NEXT_MORE;
+        enum ssh_phase before = t->phase;
         r = dispatch(t, payload);
         int due = r >= 0 ? ssh_transport_rekey_if_due(t) : r;
         if (due < 0)
             return due;
+        if (before < SSH_PHASE_SERVICE && t->phase == SSH_PHASE_SERVICE)
+            return SSH_NEXT_OPENED; /* what came with NEWKEYS is for who comes after the start */
         if (r == 1) {
             *ret = (struct ssh_packet){payload, t->in};
             return SSH_NEXT_PACKET;
