@@ -1,14 +1,14 @@
 #include "server/banner.h"
 
 /* An address that a client on this machine can use: "any" is reached over loopback. */
-static const char *host_to_paste(const struct listener_setting *l, char text[ADDR_TEXT_MAX])
+static struct addr addr_to_paste(const struct listener_setting *l)
 {
     struct addr addr = l->addr;
     if (addr_family(&addr) == AF_INET && addr.u.v4.sin_addr.s_addr == htonl(INADDR_ANY))
         addr.u.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     else if (addr_family(&addr) == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&addr.u.v6.sin6_addr))
         addr.u.v6.sin6_addr = in6addr_loopback;
-    return addr_format(&addr, text);
+    return addr;
 }
 
 static void print_account(FILE *out, const struct account_setting *a)
@@ -22,11 +22,10 @@ static void print_account(FILE *out, const struct account_setting *a)
                 (const char *)a->password.data);
 }
 
-static void print_lines_to_paste(FILE *out, const struct settings *s)
+static void print_ftp_lines(FILE *out, const struct addr *addr, const struct account_setting *a)
 {
-    const struct account_setting *a = &s->accounts[0];
     char host[ADDR_TEXT_MAX];
-    host_to_paste(&s->listeners[0], host);
+    addr_format(addr, host);
     if (a->anonymous) {
         fprintf(out, "  curl ftp://%s/\n  lftp ftp://%s\n", host, host);
         return;
@@ -34,6 +33,27 @@ static void print_lines_to_paste(FILE *out, const struct settings *s)
     const char *password = a->generated ? (const char *)a->password.data : "PASSWORD";
     fprintf(out, "  curl -u %s:%s ftp://%s/\n", a->name, password, host);
     fprintf(out, "  lftp -u %s,%s ftp://%s\n", a->name, password, host);
+}
+
+static void print_ssh_lines(FILE *out, const struct addr *addr, const struct account_setting *a)
+{
+    char host[ADDR_TEXT_MAX];
+    fprintf(out, "  sftp -P %u %s@%s\n", addr_port(addr), a->name,
+            addr_format_host(addr, host));
+}
+
+/* Of the first listener of each kind. */
+static void print_lines_to_paste(FILE *out, const struct settings *s)
+{
+    bool has_printed[2] = {false, false};
+    for (unsigned i = 0; i < s->listener_count; i++) {
+        const struct listener_setting *l = &s->listeners[i];
+        bool is_ssh = settings_listener_is_ssh(l);
+        struct addr addr = addr_to_paste(l);
+        if (!has_printed[is_ssh])
+            (is_ssh ? print_ssh_lines : print_ftp_lines)(out, &addr, &s->accounts[0]);
+        has_printed[is_ssh] = true;
+    }
 }
 
 void banner_print(FILE *out, const struct settings *s)

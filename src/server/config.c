@@ -40,7 +40,7 @@ static int refuse_section(cfg_t *cfg, cfg_opt_t *opt)
 static int check_listen(cfg_t *cfg, cfg_opt_t *opt)
 {
     const char *scheme = cfg_title(cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1));
-    if (bytes_equal(bytes_str(scheme), BYTES_LIT("ftp")))
+    if (settings_is_scheme_built(bytes_str(scheme)))
         return 0;
     cfg_error(cfg, "listen \"%s\": not built yet in this release", scheme);
     return -1;
@@ -66,6 +66,7 @@ static cfg_opt_t listen_keys[] = {
 static cfg_opt_t account_keys[] = {
     CHECKED("hash", config_value_hash),
     TEXT("password_file"),
+    TEXT("authorized_keys"),
     TEXT("root"),
     LIST("rights", config_value_right),
     NUMBER("quota_bytes", config_value_size),
@@ -223,14 +224,17 @@ static int refuse_in(const cfg_t *section, struct refusal *why)
 static int put_listener(cfg_t *section, struct settings *s, struct refusal *why)
 {
     if (cfg_size(section, "address") == 0)
-        return refuse(why, "listen \"ftp\" has no address");
+        return refuse(why, "listen \"%s\" has no address", cfg_title(section));
     for (unsigned i = 0; i < cfg_size(section, "address"); i++) {
         struct listener_setting *l;
-        int r = settings_add_ftp(s, cfg_getnstr(section, "address", i), why, &l);
+        int r = settings_add_address(s, bytes_str(cfg_title(section)),
+                                     cfg_getnstr(section, "address", i), why, &l);
         if (r < 0)
             return r;
         const char *ports = cfg_getstr(section, "passive_ports");
         const char *masquerade = cfg_getstr(section, "masquerade");
+        if ((ports != NULL || masquerade != NULL) && settings_listener_is_ssh(l))
+            return refuse(why, "passive_ports and masquerade are for listen \"ftp\"");
         if (ports != NULL && config_ports_parse(ports, &l->passive_first, &l->passive_last) < 0)
             return refuse(why, "passive_ports");
         if (masquerade != NULL && config_masquerade_parse(masquerade, &l->masquerade) < 0)
@@ -254,9 +258,14 @@ static int put_account(cfg_t *section, struct settings *s, struct refusal *why)
     r = put_text(section, "hash", &a->hash, why);
     if (r == 0)
         r = put_text(section, "root", &a->root, why);
+    if (r == 0)
+        r = put_text(section, "authorized_keys", &a->authorized_keys, why);
     const char *file = cfg_getstr(section, "password_file");
-    if (r == 0 && (file == NULL) == (a->hash == NULL))
-        r = refuse(why, "account \"%s\" needs either hash or password_file", a->name);
+    bool has_both = file != NULL && a->hash != NULL;
+    bool has_none = file == NULL && a->hash == NULL && a->authorized_keys == NULL;
+    if (r == 0 && (has_both || has_none))
+        r = refuse(why, "account \"%s\" needs either hash or password_file%s", a->name,
+                   has_none ? ", or authorized_keys" : "");
     if (r == 0 && file != NULL)
         r = settings_read_password(a, file, why);
     if (r == 0)

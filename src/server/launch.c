@@ -15,8 +15,12 @@
 #include "server/privileges.h"
 #include "server/sandbox.h"
 #include "server/server.h"
+#include "server/services.h"
+#include "server/ssh_keys.h"
 #include "server/state_dir.h"
 #include "task/sys.h"
+
+#define SSH_REKEY_US (3600 * USEC_PER_S) /* RFC 4253 9 */
 
 struct launch {
     struct server server;
@@ -94,6 +98,39 @@ static int open_sessions(struct launch *launch, struct refusal *why)
     return 0;
 }
 
+static bool has_ssh(const struct settings *s)
+{
+    for (unsigned i = 0; i < s->listener_count; i++)
+        if (settings_listener_is_ssh(&s->listeners[i]))
+            return true;
+    return false;
+}
+
+static int open_ssh(struct launch *l, struct refusal *why)
+{
+    struct server *server = &l->server;
+    const struct ssh_offer_settings offer = {0};
+    if (!has_ssh(server->settings))
+        return 0;
+    int r = ssh_host_keys_load(l->state.fd, &server->host_keys, why);
+    if (r < 0)
+        return r;
+    r = ssh_offer_new(SSH_SERVER, &offer, &server->offer);
+    if (r < 0)
+        return refuse(why, "ssh: %s", err_text(r));
+    server->ssh = (struct ssh_server){
+        .shared = server->shared,
+        .auth = server->auth,
+        .transport = {.role = SSH_SERVER,
+                      .offer = server->offer,
+                      .pool = runtime_files_pool(server->runtime),
+                      .host_keys = &server->host_keys,
+                      .rekey_us = SSH_REKEY_US},
+        .services = services_ssh,
+    };
+    return 0;
+}
+
 static int open_all(struct launch *l, struct refusal *why)
 {
     struct server *server = &l->server;
@@ -115,6 +152,8 @@ static int open_all(struct launch *l, struct refusal *why)
         r = accounts_load(s, runtime_hash_pool(server->runtime), &server->auth, why);
     if (r == 0)
         r = open_sessions(l, why);
+    if (r == 0)
+        r = open_ssh(l, why);
     if (r == 0)
         r = open_signals(server, why);
     return r;
@@ -154,6 +193,8 @@ static void fill_rules(struct launch *l)
     bool needs_own = false;
     for (unsigned i = 0; i < s->listener_count; i++) {
         const struct ftp_service *service = &l->server.services[i];
+        if (settings_listener_is_ssh(&s->listeners[i]))
+            continue;
         if (service->passive_is_hint)
             needs_own = true;
         else
@@ -208,12 +249,27 @@ static int confine(struct launch *l, struct refusal *why)
 
 /* -- running -- */
 
-static int run(struct server *server, struct refusal *why)
+static void warn_beyond_loopback(const struct settings *s)
 {
-    if (settings_beyond_loopback(server->settings))
+    bool ftp = false, ssh = false;
+    for (unsigned i = 0; i < s->listener_count; i++) {
+        if (addr_is_loopback(&s->listeners[i].addr))
+            continue;
+        ftp |= !settings_listener_is_ssh(&s->listeners[i]);
+        ssh |= settings_listener_is_ssh(&s->listeners[i]);
+    }
+    if (ftp)
         log_event(LOG_WARNING, "cleartext", "reason",
                   "a listener is beyond loopback and there is no TLS in this release: "
                   "passwords and files cross the network in clear");
+    if (ssh)
+        log_event(LOG_WARNING, "not_audited", "reason",
+                  "this ssh is a new implementation that nobody has audited yet");
+}
+
+static int run(struct server *server, struct refusal *why)
+{
+    warn_beyond_loopback(server->settings);
     banner_print(stdout, server->settings);
     settings_forget_passwords(server->settings);
     int r = journal_start();
@@ -227,6 +283,8 @@ static void close_all(struct launch *l)
     struct server *server = &l->server;
     control_done(server);
     server->shared = session_shared_free(server->shared);
+    server->offer = ssh_offer_free(server->offer);
+    ssh_host_keys_done(&server->host_keys);
     server->auth = auth_free(server->auth);
     roots_close(&server->roots);
     listeners_close(&server->listeners);

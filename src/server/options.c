@@ -51,6 +51,14 @@ static int take_user(struct options *o, char *value, struct refusal *why)
     return 0;
 }
 
+static int take_authorized_keys(struct options *o, char *value, struct refusal *why)
+{
+    if (o->authorized_keys != NULL)
+        return refuse(why, "--authorized-keys is given twice");
+    o->authorized_keys = value;
+    return 0;
+}
+
 static int take_anonymous(struct options *o, char *value, struct refusal *why)
 {
     (void)value;
@@ -131,12 +139,15 @@ static int take_version(struct options *o, char *value, struct refusal *why)
 static const struct option_row rows[] = {
     {"listen", "URL",
      "listen on SCHEME://ADDRESS:PORT instead of " SETTINGS_DIR_LISTENER
-     "\n(repeatable; port 0 picks a free one)",
+     "\nand " SETTINGS_DIR_LISTENER_SSH " (repeatable; port 0 picks a free one)",
      take_listen},
     {"user", "NAME[:PASSWORD]",
      "add an account (repeatable); NAME:@FILE reads the password\n"
      "from FILE, NAME alone makes one",
      take_user},
+    {"authorized-keys", "FILE",
+     "ssh keys that let in, to each account of this run\n(authorized_keys of sshd(8))",
+     take_authorized_keys},
     {"anonymous", NULL, "also let anonymous read, with any password", take_anonymous},
     {"read-only", NULL, "nobody may change anything", take_read_only},
     {"workers", "N", "threads that serve (default: one per core, at most 8)", take_workers},
@@ -248,6 +259,9 @@ int options_apply(const struct options *o, struct settings *s, struct refusal *w
         r = apply_user(&o->users[i], s, why);
     if (r == 0 && o->state != NULL && settings_set_text(&s->state_dir, o->state) < 0)
         r = refuse(why, "out of memory");
+    if (r == 0 && o->authorized_keys != NULL &&
+        settings_set_text(&s->authorized_keys, o->authorized_keys) < 0)
+        r = refuse(why, "out of memory");
     s->anonymous |= o->anonymous;
     s->read_only |= o->read_only;
     if (o->workers > 0)
@@ -277,7 +291,8 @@ void options_print_help(FILE *out)
           "       ferryd [OPTION]... --config FILE [DIR]\n"
           "       ferryd --check-config [--config FILE]\n"
           "\n"
-          "Serves files over FTP. With DIR: on loopback, with a generated password.\n"
+          "Serves files over FTP and ssh (sftp, scp). With DIR: on loopback, with a generated "
+          "password.\n"
           "\n",
           out);
     for (size_t i = 0; i < ROWS; i++)

@@ -29,6 +29,7 @@ struct options {
     const char *config;
     const char *listen[SETTINGS_LISTENERS_MAX];
     unsigned listen_count;
+    const char *authorized_keys;
     struct options_user users[OPTIONS_USERS_MAX];
     unsigned user_count;
     bool password_was_visible; /* --user NAME:PASSWORD: another process could see it */

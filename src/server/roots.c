@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/ssh_keys.h"
 #include "task/sys.h"
 
 /* The index of an earlier account with the same root, or that account's own. */
@@ -88,6 +89,17 @@ void roots_warn_unreadable(const struct roots *roots, const struct settings *s)
     }
 }
 
+static int read_keys(struct account *account, const struct account_setting *a,
+                     const char *of_all, struct refusal *why)
+{
+    int r = 0;
+    if (a->authorized_keys != NULL)
+        r = ssh_authorized_keys_read(a->authorized_keys, account, why);
+    if (r == 0 && of_all != NULL)
+        r = ssh_authorized_keys_read(of_all, account, why);
+    return r;
+}
+
 static int fill_account(struct account *account, const struct account_setting *a)
 {
     account->anonymous = a->anonymous;
@@ -101,24 +113,31 @@ static int fill_account(struct account *account, const struct account_setting *a
         r = quota_new(a->quota_bytes, a->quota_files, &account->quota);
     if (r < 0 || a->anonymous)
         return r;
+    if (a->hash == NULL && a->password.len == 0) /* keys alone */
+        return 0;
     if (a->hash == NULL)
         return account_set_password(account, bytes_of(a->password.data, a->password.len));
     account->hash = mem_strdup(a->hash);
     return account->hash == NULL ? -ENOMEM : 0;
 }
 
-static int add_account(struct auth *auth, const struct account_setting *a)
+static int add_account(struct auth *auth, const struct account_setting *a, const char *keys,
+                       struct refusal *why)
 {
     struct account *account;
     int r = account_new(bytes_str(a->name), &account);
-    if (r < 0)
-        return r;
-    r = fill_account(account, a);
-    if (r < 0) {
-        account_unref(account);
-        return r;
+    if (r == 0) {
+        r = fill_account(account, a);
+        if (r == 0 && !a->anonymous && read_keys(account, a, keys, why) < 0) {
+            account_unref(account);
+            return -EINVAL;
+        }
+        if (r < 0)
+            account_unref(account);
+        else
+            r = auth_add(auth, account);
     }
-    return auth_add(auth, account);
+    return r < 0 ? refuse(why, "account '%s': %s", a->name, err_text(r)) : 0;
 }
 
 int accounts_load(const struct settings *s, struct pool *hash_pool, struct auth **ret,
@@ -130,10 +149,10 @@ int accounts_load(const struct settings *s, struct pool *hash_pool, struct auth 
         return refuse(why, "accounts: %s", err_text(r));
     auth_set_remember(auth, s->remember_us);
     for (unsigned i = 0; i < s->account_count; i++) {
-        r = add_account(auth, &s->accounts[i]);
+        r = add_account(auth, &s->accounts[i], s->authorized_keys, why);
         if (r < 0) {
             (void)auth_free(auth);
-            return refuse(why, "account '%s': %s", s->accounts[i].name, err_text(r));
+            return r;
         }
     }
     *ret = auth;

@@ -9,6 +9,7 @@
 #include "server/listeners.h"
 #include "server/roots.h"
 #include "server/settings.h"
+#include "ssh/server.h"
 #include "task/runtime.h"
 
 struct server;
@@ -49,10 +50,13 @@ struct server {
     struct roots roots;
     struct listeners listeners;
     struct ftp_service services[SETTINGS_LISTENERS_MAX]; /* one a listener */
-    int control_fd, signal_fd;                           /* worker 0 takes them */
-    int notify_fd;                                       /* server/notify.h; -1: none */
-    struct list asks;                                    /* control.c's, of worker 0 */
-    unsigned drained; /* of the other workers; worker 0's, as the event */
+    struct ssh_server ssh;                               /* of every ssh listener */
+    struct ssh_host_keys host_keys;
+    struct ssh_offer *offer;
+    int control_fd, signal_fd; /* worker 0 takes them */
+    int notify_fd;             /* server/notify.h; -1: none */
+    struct list asks;          /* control.c's, of worker 0 */
+    unsigned drained;          /* of the other workers; worker 0's, as the event */
     struct event others;
     struct worker_part parts[WORKERS_MAX];
 };

@@ -1,5 +1,6 @@
 #include "server/settings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static const struct scheme {
     const char *name;
     bool is_built;
 } schemes[] = {
-    {"ftp", true},    {"ftps", false}, {"sftp", false}, {"ssh", false},
+    {"ftp", true},    {"ftps", false}, {"sftp", false}, {"ssh", true},
     {"rsync", false}, {"tar", false},  {"http", false},
 };
 
@@ -73,6 +74,7 @@ void settings_done(struct settings *s)
         mem_free(a->name);
         mem_free(a->hash);
         mem_free(a->root);
+        mem_free(a->authorized_keys);
         secret_done(&a->password);
     }
     mem_free(s->accounts);
@@ -80,6 +82,7 @@ void settings_done(struct settings *s)
     mem_free(s->state_dir);
     mem_free(s->user);
     mem_free(s->default_root);
+    mem_free(s->authorized_keys);
     mem_free(s->transfers);
     memset(s, 0, sizeof(*s));
 }
@@ -103,13 +106,34 @@ int settings_serve_dir(struct settings *s, const char *dir, struct refusal *why)
 
 /* -- listeners -- */
 
-int settings_add_ftp(struct settings *s, const char *address, struct refusal *why,
-                     struct listener_setting **ret)
+static const struct scheme *find_scheme(struct bytes name)
 {
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+        if (bytes_equal(name, bytes_str(schemes[i].name)))
+            return &schemes[i];
+    return NULL;
+}
+
+bool settings_is_scheme_built(struct bytes name)
+{
+    const struct scheme *scheme = find_scheme(name);
+    return scheme != NULL && scheme->is_built;
+}
+
+bool settings_listener_is_ssh(const struct listener_setting *l)
+{
+    return bytes_equal(bytes_str(l->scheme), BYTES_LIT("ssh"));
+}
+
+int settings_add_address(struct settings *s, struct bytes name, const char *address,
+                         struct refusal *why, struct listener_setting **ret)
+{
+    const struct scheme *scheme = find_scheme(name);
+    assert(scheme != NULL && scheme->is_built);
     if (s->listener_count == SETTINGS_LISTENERS_MAX)
         return refuse(why, "more than %d listeners", SETTINGS_LISTENERS_MAX);
     struct listener_setting *l = &s->listeners[s->listener_count];
-    *l = (struct listener_setting){.scheme = "ftp"};
+    *l = (struct listener_setting){.scheme = scheme->name};
     if (addr_parse(bytes_str(address), &l->addr) < 0)
         return refuse(why, "'%s' is not a numeric ADDRESS:PORT", address);
     s->listener_count++;
@@ -123,23 +147,13 @@ int settings_add_listener(struct settings *s, const char *url, struct refusal *w
     if (colon == NULL)
         return refuse(why, "'%s' is not SCHEME://ADDRESS:PORT", url);
     struct bytes name = bytes_of(url, (size_t)(colon - url));
-    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
-        if (!bytes_equal(name, bytes_str(schemes[i].name)))
-            continue;
-        if (!schemes[i].is_built)
-            return refuse(why, "'%s' is not built yet in this release", schemes[i].name);
-        struct listener_setting *l;
-        return settings_add_ftp(s, colon + 3, why, &l);
-    }
-    return refuse(why, "'%s' has an unknown scheme", url);
-}
-
-bool settings_beyond_loopback(const struct settings *s)
-{
-    for (unsigned i = 0; i < s->listener_count; i++)
-        if (!addr_is_loopback(&s->listeners[i].addr))
-            return true;
-    return false;
+    const struct scheme *scheme = find_scheme(name);
+    if (scheme == NULL)
+        return refuse(why, "'%s' has an unknown scheme", url);
+    if (!scheme->is_built)
+        return refuse(why, "'%s' is not built yet in this release", scheme->name);
+    struct listener_setting *l;
+    return settings_add_address(s, name, colon + 3, why, &l);
 }
 
 /* -- accounts -- */
@@ -272,8 +286,10 @@ static void take_default(uint64_t *value, uint64_t fallback)
 static int finish_account(const struct settings *s, struct account_setting *a,
                           struct refusal *why)
 {
-    if (a->password.len == 0 && a->hash == NULL && !a->anonymous)
-        return refuse(why, "the account '%s' has neither a hash nor a password_file", a->name);
+    bool has_keys = a->authorized_keys != NULL || s->authorized_keys != NULL;
+    if (a->password.len == 0 && a->hash == NULL && !a->anonymous && !has_keys)
+        return refuse(why, "the account '%s' has no hash, password_file or authorized_keys",
+                      a->name);
     if (a->rights == 0 && !a->anonymous) /* what is left to anonymous may be nothing */
         a->rights = s->default_rights;
     if (s->read_only)
@@ -289,10 +305,13 @@ static int finish_account(const struct settings *s, struct account_setting *a,
 int settings_finish(struct settings *s, const char *default_state_dir, struct refusal *why)
 {
     int r = 0;
-    if (s->listener_count == 0 && s->dir != NULL)
+    if (s->listener_count == 0 && s->dir != NULL) {
         r = settings_add_listener(s, SETTINGS_DIR_LISTENER, why);
+        if (r == 0)
+            r = settings_add_listener(s, SETTINGS_DIR_LISTENER_SSH, why);
+    }
     if (r == 0 && s->listener_count == 0)
-        return refuse(why, "no listener: the configuration has no section listen \"ftp\"");
+        return refuse(why, "no listener: the configuration has no section listen");
     if (r == 0 && s->account_count == 0 && s->dir != NULL) {
         struct account_setting *a;
         r = settings_add_account(s, BYTES_LIT("ferry"), why, &a);

@@ -23,6 +23,7 @@
 /* DIR mode: how many may be connected and not yet logged in. */
 #define SETTINGS_DIR_UNAUTHENTICATED 1000
 #define SETTINGS_DIR_LISTENER        "ftp://127.0.0.1:2121"
+#define SETTINGS_DIR_LISTENER_SSH    "ssh://127.0.0.1:2222"
 
 struct refusal {
     char text[512];
@@ -44,6 +45,7 @@ struct account_setting {
     char *name;
     struct secret password; /* in clear, until it is hashed at start; len 0: see hash */
     char *hash;             /* crypt(3) */
+    char *authorized_keys;  /* path, or NULL */
     char *root;             /* NULL: the default; %u is the name */
     unsigned root_index;    /* set by roots_open() */
     unsigned rights;        /* 0: the default */
@@ -62,8 +64,9 @@ struct settings {
 
     struct account_setting *accounts; /* SETTINGS_ACCOUNTS_MAX places */
     unsigned account_count;
-    bool anonymous; /* also the account "anonymous", read only */
-    bool read_only; /* takes every right to change something from every account */
+    char *authorized_keys; /* path: keys of every account but anonymous; NULL: none */
+    bool anonymous;        /* also the account "anonymous", read only */
+    bool read_only;        /* takes every right to change something from every account */
 
     char *default_root;
     unsigned default_rights;
@@ -89,9 +92,11 @@ MUST_CHECK int settings_serve_dir(struct settings *, const char *dir, struct ref
 
 /* "ftp://ADDRESS:PORT"; a scheme that is not built yet is refused by its name. */
 MUST_CHECK int settings_add_listener(struct settings *, const char *url, struct refusal *);
-/* For a section of the file: ADDRESS:PORT alone. *ret stays valid. */
-MUST_CHECK int settings_add_ftp(struct settings *, const char *address, struct refusal *,
-                                struct listener_setting **ret);
+/* For a section of the file: the scheme, as above, and ADDRESS:PORT. *ret stays valid. */
+MUST_CHECK int settings_add_address(struct settings *, struct bytes scheme, const char *address,
+                                    struct refusal *, struct listener_setting **ret);
+bool settings_is_scheme_built(struct bytes scheme);
+bool settings_listener_is_ssh(const struct listener_setting *);
 
 /* A new account with nothing set but its name. Refused: a name twice, one with a slash, a colon
  * or a control character, one that starts with a dot, too many. */
@@ -109,8 +114,6 @@ MUST_CHECK int settings_finish(struct settings *, const char *default_state_dir,
                                struct refusal *);
 
 void settings_forget_passwords(struct settings *); /* wipes those in clear */
-
-bool settings_beyond_loopback(const struct settings *); /* some listener is */
 
 /* Replaces *place by a copy of text. -ENOMEM. */
 MUST_CHECK int settings_set_text(char **place, const char *text);

@@ -48,6 +48,8 @@ static int start_session(struct acceptor *a, struct scope *sessions, int fd,
             return r;
         }
     }
+    if (settings_listener_is_ssh(&a->server->settings->listeners[a->index]))
+        return ssh_session_start(&a->server->ssh, sessions, fd, peer, &local);
     return ftp_session_start(&a->server->services[a->index], sessions, fd, peer, &local);
 }
 
@@ -55,11 +57,13 @@ static void accept_main(void *arg)
 {
     struct acceptor *a = arg;
     struct worker_part *part = &a->server->parts[worker_index(worker_self())];
+    bool is_ssh = settings_listener_is_ssh(&a->server->settings->listeners[a->index]);
+    struct bytes refusal = is_ssh ? BYTES_NONE : BYTES_LIT(REFUSAL);
     int r = 0;
     while (!task_is_cancelled()) {
         int fd;
         struct addr peer;
-        r = listener_accept(a->listener, BYTES_LIT(REFUSAL), USEC_NEVER, &fd, &peer);
+        r = listener_accept(a->listener, refusal, USEC_NEVER, &fd, &peer);
         if (r == 0) {
             r = start_session(a, &part->sessions, fd, &peer);
             if (r < 0 && r != -ECANCELED)

@@ -43,7 +43,9 @@ static void a_generated_password_is_shown_in_lines_to_paste(void **state)
              (const char *)s.accounts[0].password.data);
     assert_non_null(strstr(text, line));
     assert_non_null(strstr(text, "serves /srv/demo\n"));
-    assert_non_null(strstr(text, "\nlistening ftp 127.0.0.1:2121\nready\n"));
+    assert_non_null(strstr(text, "\n  sftp -P 2222 ferry@127.0.0.1\n"));
+    assert_non_null(
+        strstr(text, "\nlistening ftp 127.0.0.1:2121\nlistening ssh 127.0.0.1:2222\nready\n"));
 }
 
 static void a_given_password_is_not_shown(void **state)

@@ -175,7 +175,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"account \"a\" {\n password_file = \"/nonexistent/p\"\n}\n", 3, "/nonexistent/p"},
         {"state = \"x\n", 1, "never closed"},
         /* DESIGN's, not built */
-        {"listen \"ssh\" {\n address = {\"127.0.0.1:22\"}\n}\n", 3, "\"ssh\": not built"},
+        {"listen \"tar\" {\n address = {\"127.0.0.1:22\"}\n}\n", 3, "\"tar\": not built"},
         {"listen \"ftp\" {\n tls = allow\n}\n", 2, "tls: not built"},
         {"tls {\n cleartext = local\n}\n", 3, "tls: not built"},
         {"accounts {\n store = \"sqlite\"\n}\n", 3, "accounts: not built"},

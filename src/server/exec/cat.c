@@ -1,0 +1,68 @@
+/* cat: files to standard output, as fast as the channel takes them. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "server/exec/exec.h"
+#include "xfer/xfer.h"
+
+static void audit(struct exec *e, const struct vpath *path, const struct xfer_result *moved,
+                  int result)
+{
+    const struct audit record = {.operation = "download",
+                                 .path = vpath_bytes(path),
+                                 .bytes = moved->file_bytes,
+                                 .wire_bytes = moved->wire_bytes,
+                                 .seconds_us = moved->seconds_us,
+                                 .result = result};
+    session_audit(e->session, &record);
+}
+
+/* 0, what is wrong with the file (positive: a status), or the channel's failure. */
+static PARKS int send_file(struct exec *e, const char *name)
+{
+    struct vpath path;
+    int r = vpath_parse(BYTES_LIT("/"), bytes_str(name), &path);
+    if (r < 0)
+        return exec_complain(e, name, r);
+    struct vfile *file;
+    r = vfs_open(e->session->vfs, &path, &file);
+    if (r < 0) {
+        vpath_done(&path);
+        return r == -ECANCELED ? r : exec_complain(e, name, r);
+    }
+    struct xfer_progress progress = {0};
+    const struct xfer_request request = {
+        .length = UINT64_MAX,
+        .buckets = {e->session->account->rate_bucket},
+        .stall_us = session_timeouts(e->session->shared)->stall_us,
+        .progress = &progress,
+    };
+    struct xfer_result moved;
+    e->session->doing = "cat";
+    r = xfer_send(file, e->stream, &request, &moved);
+    e->session->doing = "idle";
+    audit(e, &path, &moved, r);
+    (void)vfile_close(file);
+    vpath_done(&path);
+    return r < 0 && r != -FERRY_ECLOSED && r != -ECANCELED ? exec_complain(e, name, r) : r;
+}
+
+int exec_cat(struct exec *e)
+{
+    unsigned i = 1;
+    int status = 0;
+    if (i < e->words.count && strcmp(e->words.at[i], "--") == 0)
+        i++;
+    else if (i < e->words.count && e->words.at[i][0] == '-')
+        return exec_usage(e);
+    if (i == e->words.count)
+        return exec_usage(e);
+    for (; i < e->words.count; i++) {
+        int r = send_file(e, e->words.at[i]);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            status = r;
+    }
+    return status;
+}

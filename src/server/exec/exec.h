@@ -1,0 +1,36 @@
+/* Commands on ssh channels: no shell, but what a shell would be asked for to move files.
+ *
+ * The text is split into words as a shell does it, without expansions; the first word names the
+ * row of a table. Anything else ends with 127 and a line that says what there is. One file for
+ * each command.
+ */
+#pragma once
+#include "server/exec/words.h"
+#include "session/session.h"
+#include "ssh/connection.h"
+
+struct exec {
+    struct session *session;
+    struct ssh_channel *channel;
+    struct stream *stream; /* of the channel: standard input and output */
+    struct words words;
+    const struct exec_command *command;
+};
+
+struct exec_command {
+    const char *name;
+    const char *help; /* "FILE..." */
+    /* Exit status, or a failure of the channel. */
+    PARKS int (*run)(struct exec *);
+};
+
+/* A row of services_ssh. */
+int exec_open(void *arg, struct ssh_channel *, struct bytes text, void **ret);
+PARKS int exec_run(void *service);
+void exec_close(void *service);
+
+/* "NAME: PATH: what failed" on standard error. Returns status 1, or the channel's failure. */
+PARKS MUST_CHECK int exec_complain(struct exec *, const char *path, int error);
+PARKS MUST_CHECK int exec_usage(struct exec *); /* returns 2 */
+
+PARKS int exec_cat(struct exec *);
