@@ -20,9 +20,9 @@ struct entry {
 };
 
 void out_queue_init(struct out_queue *q, struct stream *lower, struct scope *flushers,
-                    struct event *broken)
+                    struct event *wake)
 {
-    *q = (struct out_queue){.lower = lower, .scope = flushers, .broken = broken};
+    *q = (struct out_queue){.lower = lower, .scope = flushers, .wake = wake};
     list_init(&q->entries);
     event_init(&q->moved);
 }
@@ -65,10 +65,11 @@ int out_queue_add(struct out_queue *q, struct chunk *c, const struct iovec *piec
                   unsigned count)
 {
     struct entry *e;
-    int r = q->error < 0 ? q->error : entry_new(q, c, &e);
-    if (r < 0) {
+    if (q->error == 0 && entry_new(q, c, &e) < 0)
+        out_queue_break(q, -ENOMEM);
+    if (q->error < 0) {
         chunk_unref(c);
-        return r;
+        return q->error;
     }
     e->pieces = pieces;
     e->count = count;
@@ -115,8 +116,10 @@ int out_queue_add_bytes(struct out_queue *q, struct bytes b)
     struct entry *e = shared_with_room(q, b.len);
     if (e == NULL) {
         int r = shared_new(q, b.len, &e);
-        if (r < 0)
+        if (r < 0) {
+            out_queue_break(q, r);
             return r;
+        }
     }
     memcpy(e->chunk->data + e->shared.iov_len, b.data, b.len);
     e->shared.iov_len += b.len;
@@ -126,13 +129,15 @@ int out_queue_add_bytes(struct out_queue *q, struct bytes b)
 
 /* -- sending -- */
 
-static void fail(struct out_queue *q, int error)
+void out_queue_break(struct out_queue *q, int error)
 {
-    q->error = error;
-    drop_all(q);
+    if (q->error == 0)
+        q->error = error;
+    if (!q->is_flushing)
+        drop_all(q);
     event_set(&q->moved);
-    if (q->broken != NULL)
-        event_set(q->broken);
+    if (q->wake != NULL)
+        event_set(q->wake);
 }
 
 /* What is next, as far as one call takes it. */
@@ -155,7 +160,10 @@ static unsigned first_pieces(const struct out_queue *q, struct iovec pieces[TRY_
 
 static void consume(struct out_queue *q, size_t len)
 {
+    bool was_above = q->bytes > q->mark;
     q->bytes -= len;
+    if (was_above && q->bytes <= q->mark && q->wake != NULL)
+        event_set(q->wake);
     while (!list_empty(&q->entries)) {
         struct entry *e = LIST_ENTRY(q->entries.next, struct entry, node);
         while (e->count > 0 && len >= e->pieces->iov_len - e->skip) {
@@ -184,11 +192,13 @@ static void flush_main(void *arg)
             len += pieces[i].iov_len;
         int r = stream_write(q->lower, pieces, (int)count);
         if (r < 0)
-            fail(q, r);
+            out_queue_break(q, r);
         else
             consume(q, len);
     }
     q->is_flushing = false;
+    if (q->error < 0)
+        drop_all(q);
 }
 
 int out_queue_push(struct out_queue *q)
@@ -202,10 +212,10 @@ int out_queue_push(struct out_queue *q)
         } else if (n == -EAGAIN) {
             int r = scope_start(q->scope, "flush", TASK_NORMAL, flush_main, q, NULL);
             if (r < 0)
-                fail(q, r);
+                out_queue_break(q, r);
             q->is_flushing = r == 0;
         } else {
-            fail(q, (int)n);
+            out_queue_break(q, (int)n);
         }
     }
     return q->error;

@@ -46,14 +46,7 @@ void ssh_channel_free(struct ssh_channel *ch)
     assert(ch->task == NULL);
     if (ch->service != NULL)
         ch->service->close(ch->service_state);
-    LIST_EACH_SAFE(it, &ch->input)
-    {
-        struct ssh_input *in = LIST_ENTRY(it, struct ssh_input, node);
-        if (--in->chunk->held == 0)
-            c->held_bytes -= in->chunk->size;
-        chunk_unref(in->chunk);
-        mem_free(in);
-    }
+    ssh_channel_drop_input(ch);
     buf_done(&ch->errors);
     c->slots[ch->id] = NULL;
     c->count--;
@@ -118,6 +111,7 @@ int ssh_channel_adjust(struct ssh_channel *ch)
 static void finish(struct ssh_channel *ch, int result)
 {
     ch->has_finished = true;
+    ssh_channel_drop_input(ch);
     ch->status = result >= 0 && result <= 255 ? result : 255;
     ch->owes_eof = !ch->has_sent_eof;
     ch->owes_status = ch->owes_close = !ch->has_sent_close;
@@ -129,11 +123,15 @@ static void serve(void *arg)
 {
     struct ssh_channel *ch = arg;
     struct ssh_connection *c = ch->connection;
+    bool knew_eof;
     int r;
     do {
+        knew_eof = ch->has_peer_eof;
         r = ch->service->run(ch->service_state);
-    } while (r == SSH_SERVICE_DOZES && (!list_empty(&ch->input) || ch->has_peer_eof) &&
-             !task_is_cancelled());
+    } while (r == SSH_SERVICE_DOZES && !task_is_cancelled() &&
+             (!list_empty(&ch->input) || ch->has_peer_eof != knew_eof));
+    if (r == SSH_SERVICE_DOZES && knew_eof && !task_is_cancelled())
+        r = 255; /* nothing could wake it */
     ch->task = NULL;
     if (r != SSH_SERVICE_DOZES)
         finish(ch, r);
@@ -226,22 +224,4 @@ int ssh_channel_on_request(struct ssh_channel *ch, struct bytes payload)
     if (r >= 0 && m.wants_reply && !ch->has_peer_close)
         r = owe_reply(ch, r == 1);
     return r < 0 ? r : ssh_connection_settle(c);
-}
-
-int ssh_channel_write_error(struct ssh_channel *ch, struct bytes data)
-{
-    uint8_t payload[13 + 512];
-    data = bytes_first(data, 512);
-    int r = ssh_transport_gate(ch->connection->transport, USEC_NEVER);
-    if (r < 0)
-        return r;
-    if (ch->has_peer_close || data.len > ch->peer_window)
-        return -FERRY_ECLOSED;
-    ch->peer_window -= (uint32_t)data.len;
-    struct wire_writer w = wire_writer_of(payload, sizeof(payload));
-    wire_put_u8(&w, SSH_MSG_CHANNEL_EXTENDED_DATA);
-    wire_put_u32(&w, ch->peer_id);
-    wire_put_u32(&w, 1); /* SSH_EXTENDED_DATA_STDERR */
-    wire_put_string(&w, data);
-    return ssh_transport_say(ch->connection->transport, bytes_of(payload, w.len));
 }

@@ -14,6 +14,7 @@
 #define COPY_BELOW  1024 /* received data up to here is copied out: a slice pins its chunk */
 #define SMALL_CHUNK 4096
 #define WRITE_ROOM  (256 * 1024)
+#define ERROR_HEAD  13 /* of EXTENDED_DATA */
 
 static_assert(HEAD >= SSH_PACKET_HEAD + SSH_DATA_HEAD, "the heads fit before a piece");
 
@@ -32,6 +33,35 @@ static int check_writable(const struct ssh_channel *ch)
     return is_over ? -FERRY_ECLOSED : 0;
 }
 
+static usec_t stall_deadline(const struct ssh_channel *ch)
+{
+    return clock_after(ch->stream.stall_us);
+}
+
+static int wait_window(struct ssh_channel *ch, usec_t deadline)
+{
+    event_clear(&ch->writable);
+    ssh_connection_wait_begin(ch->connection);
+    int r = event_wait(&ch->writable, deadline);
+    ssh_connection_wait_end(ch->connection);
+    return r;
+}
+
+/* Until the gate is open, and the channel still takes data then. */
+static int wait_gate(struct ssh_channel *ch)
+{
+    struct ssh_transport *t = ch->connection->transport;
+    bool must_wait = !ssh_transport_is_open(t);
+    if (must_wait)
+        ssh_connection_wait_begin(ch->connection);
+    int r = ssh_transport_gate(t, stall_deadline(ch));
+    if (must_wait)
+        ssh_connection_wait_end(ch->connection);
+    if (r == 0)
+        return check_writable(ch);
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
 /* Until the peer takes a byte and what is unsent leaves place for a batch. */
 static int wait_writable(struct ssh_channel *ch)
 {
@@ -40,16 +70,13 @@ static int wait_writable(struct ssh_channel *ch)
         int r = check_writable(ch);
         if (r < 0)
             return r;
-        usec_t deadline =
-            ch->stream.stall_us != 0 ? clock_after(ch->stream.stall_us) : USEC_NEVER;
+        usec_t deadline = stall_deadline(ch);
         if (ssh_transport_unsent(t) > SSH_OUTPUT_CAP)
             r = ssh_transport_drain(t, SSH_OUTPUT_CAP, deadline);
         else if (ch->peer_window > 0)
             return 0;
-        else {
-            event_clear(&ch->writable);
-            r = event_wait(&ch->writable, deadline);
-        }
+        else
+            r = wait_window(ch, deadline);
         if (r < 0)
             return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
     }
@@ -87,14 +114,21 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
         left -= n;
     }
     ch->peer_window -= (uint32_t)len;
+    ch->lent += (uint32_t)len;
     *ret = (struct room){s, c, c->pieces, count, len};
     return 0;
 }
 
+/* Of what was lent, so much will not be sent. */
+static void take_back(struct ssh_channel *ch, size_t lent, size_t unsent)
+{
+    ch->lent -= (uint32_t)lent;
+    ch->peer_window += (uint32_t)unsent;
+}
+
 static void channel_room_drop(struct room *room)
 {
-    struct ssh_channel *ch = channel_of(room->stream);
-    ch->peer_window += (uint32_t)room->len;
+    take_back(channel_of(room->stream), room->len, room->len);
     chunk_unref(room->chunk);
 }
 
@@ -119,14 +153,12 @@ static int channel_send(struct stream *s, struct room *room, size_t len)
 {
     struct ssh_channel *ch = channel_of(s);
     struct ssh_transport *t = ch->connection->transport;
-    int r = ssh_transport_gate(t, s->stall_us != 0 ? clock_after(s->stall_us) : USEC_NEVER);
-    if (r == 0)
-        r = check_writable(ch);
+    int r = wait_gate(ch);
     if (r < 0 || len == 0) {
         channel_room_drop(room);
         return r;
     }
-    ch->peer_window += (uint32_t)(room->len - len);
+    take_back(ch, room->len, room->len - len);
     ch->sent_bytes += len;
     unsigned count = frame_pieces(ch, room, len);
     return ssh_transport_send(t, room->chunk, room->pieces, count);
@@ -137,9 +169,7 @@ static int write_small(struct ssh_channel *ch, const uint8_t *data, size_t len)
 {
     struct ssh_transport *t = ch->connection->transport;
     uint8_t payload[SSH_DATA_HEAD + WRITE_SMALL];
-    int r = ssh_transport_gate(t, USEC_NEVER);
-    if (r == 0)
-        r = check_writable(ch);
+    int r = wait_gate(ch);
     if (r < 0)
         return r;
     ssh_channel_data_head(payload, ch->peer_id, (uint32_t)len);
@@ -190,6 +220,31 @@ static int channel_write(struct stream *s, const struct iovec *data, int count)
     return r;
 }
 
+int ssh_channel_write_error(struct ssh_channel *ch, struct bytes data)
+{
+    uint8_t payload[ERROR_HEAD + WRITE_SMALL];
+    while (data.len > 0) {
+        int r = wait_writable(ch);
+        if (r == 0)
+            r = wait_gate(ch);
+        if (r < 0)
+            return r;
+        size_t max = piece_max(ch) < WRITE_SMALL ? piece_max(ch) : WRITE_SMALL;
+        struct bytes part = bytes_first(data, max < ch->peer_window ? max : ch->peer_window);
+        struct wire_writer w = wire_writer_of(payload, sizeof(payload));
+        wire_put_u8(&w, SSH_MSG_CHANNEL_EXTENDED_DATA);
+        wire_put_u32(&w, ch->peer_id);
+        wire_put_u32(&w, 1); /* SSH_EXTENDED_DATA_STDERR */
+        wire_put_string(&w, part);
+        ch->peer_window -= (uint32_t)part.len;
+        r = ssh_transport_say(ch->connection->transport, bytes_of(payload, w.len));
+        if (r < 0)
+            return r;
+        data = bytes_skip(data, part.len);
+    }
+    return 0;
+}
+
 /* -- receiving -- */
 
 static void hold(struct ssh_channel *ch, struct chunk *c)
@@ -237,8 +292,7 @@ static int add_piece(struct ssh_channel *ch, struct chunk *c, uint8_t *data, siz
 static bool append_copy(struct ssh_channel *ch, struct bytes data)
 {
     struct ssh_input *in = last_input(ch);
-    if (in == NULL || in->chunk->size != SMALL_CHUNK ||
-        in->first + in->count != in->chunk->used)
+    if (in == NULL || !in->is_copy || in->first + in->count != in->chunk->used)
         return false;
     struct iovec *last = &in->chunk->pieces[in->chunk->used - 1];
     uint8_t *end = (uint8_t *)last->iov_base + last->iov_len;
@@ -259,6 +313,8 @@ static int add_copy(struct ssh_channel *ch, struct bytes data)
         return -ENOMEM;
     memcpy(c->data, data.data, data.len);
     int r = add_piece(ch, c, c->data, data.len);
+    if (r == 0)
+        last_input(ch)->is_copy = true;
     chunk_unref(c);
     return r;
 }
@@ -302,6 +358,17 @@ static void input_free(struct ssh_input *in)
 {
     list_remove(&in->node);
     mem_free(in);
+}
+
+void ssh_channel_drop_input(struct ssh_channel *ch)
+{
+    LIST_EACH_SAFE(it, &ch->input)
+    {
+        struct ssh_input *in = LIST_ENTRY(it, struct ssh_input, node);
+        struct chunk *c = in->chunk;
+        input_free(in);
+        let_go(ch, c);
+    }
 }
 
 /* What the reader is done with: the peer may send as much again. */

@@ -20,12 +20,24 @@ struct ssh_client_settings {
     usec_t stall_us;
 };
 
-/* Connects and logs in. -FERRY_EAUTH: the server takes none of these, or the host key was not
- * taken; ssh_client_why() is not there then, so *ret_why has it in words (static or the
- * caller's buffer of 256 bytes). */
+#define SSH_CLIENT_WHY_MAX 256
+
+/* Connects and logs in; the settings are borrowed for as long as the client lives, what they
+ * point to as keys, user and password until this returns. The scope is for the task that reads.
+ * -FERRY_EAUTH: the server takes none of these, or the host key was not taken; ret_why has each
+ * failure in words. */
 PARKS MUST_CHECK int ssh_client_connect(const struct ssh_client_settings *, struct scope *,
-                                        char ret_why[256], struct ssh_client **ret);
+                                        char ret_why[SSH_CLIENT_WHY_MAX],
+                                        struct ssh_client **ret);
+/* The same over a stream that is connected, which it takes, also on failure; `to` and `from`
+ * are not looked at. */
+PARKS MUST_CHECK int ssh_client_start(const struct ssh_client_settings *, struct stream *,
+                                      struct scope *, char ret_why[SSH_CLIENT_WHY_MAX],
+                                      struct ssh_client **ret);
 struct ssh_connection *ssh_client_connection(struct ssh_client *);
 struct ssh_transport *ssh_client_transport(struct ssh_client *);
-/* Says goodbye and frees; channels must be closed. NULL is fine. */
+/* How the connection ended; 0: it has not. */
+int ssh_client_result(const struct ssh_client *);
+/* Says goodbye and frees; channels must be closed. Waits even if the caller is cancelled, up to
+ * two seconds for the last words to go; not in a shield. NULL is fine. */
 PARKS struct ssh_client *ssh_client_free(struct ssh_client *);

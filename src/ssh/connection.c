@@ -20,6 +20,7 @@ int ssh_connection_new(struct ssh_transport *t, struct scope *scope,
     c->scope = scope;
     c->settings = settings;
     list_init(&c->channels);
+    t->out.mark = SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
     *ret = c;
     return 0;
 }
@@ -27,6 +28,7 @@ int ssh_connection_new(struct ssh_transport *t, struct scope *scope,
 void ssh_connection_break(struct ssh_connection *c)
 {
     c->is_broken = true;
+    ssh_transport_end_waits(c->transport);
     LIST_EACH(it, &c->channels)
     ssh_channel_end(LIST_ENTRY(it, struct ssh_channel, node));
 }
@@ -54,7 +56,20 @@ bool ssh_connection_may_seal(const struct ssh_connection *c)
 
 bool ssh_connection_is_full(const struct ssh_connection *c)
 {
-    return c->held_bytes > SSH_INPUT_CAP;
+    return c->held_bytes > SSH_INPUT_CAP && c->waiting == 0;
+}
+
+void ssh_connection_wait_begin(struct ssh_connection *c)
+{
+    bool was_full = ssh_connection_is_full(c);
+    c->waiting++;
+    if (was_full && c->settings->wake != NULL)
+        event_set(c->settings->wake);
+}
+
+void ssh_connection_wait_end(struct ssh_connection *c)
+{
+    c->waiting--;
 }
 
 unsigned ssh_connection_channels(const struct ssh_connection *c)
@@ -153,6 +168,7 @@ static int on_confirmation(struct ssh_connection *c, struct ssh_channel *ch,
     ch->peer_window = m.window;
     ch->peer_packet_max = m.packet_max;
     ch->is_open = true;
+    ch->owes_close = !ch->is_held; /* nobody waited for it so long */
     event_set(&ch->answered);
     return 0;
 }
@@ -175,7 +191,7 @@ static int on_adjust(struct ssh_connection *c, struct ssh_channel *ch, struct by
 {
     uint32_t recipient, bytes;
     if (ssh_channel_adjust_parse(payload, &recipient, &bytes) < 0 ||
-        bytes > UINT32_MAX - ch->peer_window)
+        bytes > UINT32_MAX - ch->peer_window - ch->lent)
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "a window beyond 2^32");
     ch->peer_window += bytes;
     event_set(&ch->writable);

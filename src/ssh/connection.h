@@ -9,7 +9,8 @@
  * is given, and given back with what is not sent. Receiving: slices lie in the chunk that was
  * received; dropping them gives credit back. Credit is not memory: while chunks that are not
  * yet dropped hold more than the connection's input cap, the session task stops reading
- * (ssh_connection_is_full()).
+ * (ssh_connection_is_full()). But not while somebody waits for a window or for new keys, whose
+ * message may stand behind the data: then the credit that was given is the bound.
  */
 #pragma once
 #include "base/list.h"
@@ -41,7 +42,7 @@ struct ssh_service {
      * subsystem's name. *ret: for the next two. A failure refuses the request. Cannot park. */
     int (*open)(void *arg, struct ssh_channel *, struct bytes text, void **ret);
     /* The channel's task. An exit status of 0 to 255, SSH_SERVICE_DOZES, or a failure, which
-     * becomes status 255. */
+     * becomes status 255. Who dozes has taken all input, and not seen its end. */
     PARKS int (*run)(void *service);
     /* After its last run, also when the connection is gone. Cannot park. */
     void (*close)(void *service);

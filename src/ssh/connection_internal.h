@@ -14,6 +14,7 @@ struct ssh_input {
     struct chunk *chunk;
     unsigned first, count; /* of the chunk's pieces */
     size_t len;
+    bool is_copy; /* the chunk is the channel's own: behind its last piece is room */
 };
 
 struct ssh_channel {
@@ -24,6 +25,7 @@ struct ssh_channel {
 
     /* to the peer */
     uint32_t peer_window, peer_packet_max;
+    uint32_t lent;         /* of the peer's window: in rooms that were not sent yet */
     struct event writable; /* the window has grown, or the channel has ended */
     uint64_t sent_bytes;
 
@@ -54,6 +56,7 @@ struct ssh_channel {
 
     /* client */
     bool is_held;          /* by who opened it */
+    bool has_asked;        /* the peer knows of it */
     bool is_refused;       /* the open or the request was */
     bool is_answered;      /* the request was */
     struct event answered; /* confirmation, failure, reply, status, end */
@@ -73,6 +76,7 @@ struct ssh_connection {
     struct list channels;
     unsigned count;
     size_t held_bytes; /* of chunks that hold data not yet dropped */
+    unsigned waiting;  /* tasks that wait for the peer's word: a window, new keys */
     bool is_broken;
     bool no_more_sessions;
     struct ssh_refusal refusals[SSH_PENDING_MAX];
@@ -92,8 +96,14 @@ extern const struct stream_ops ssh_channel_ops;
 MUST_CHECK int ssh_channel_receive(struct ssh_channel *, struct bytes, struct chunk *);
 /* Seals an adjust if enough was dropped and the gate is open. */
 MUST_CHECK int ssh_channel_adjust(struct ssh_channel *);
+/* Forgets what was received and not taken: nobody will. */
+void ssh_channel_drop_input(struct ssh_channel *);
 /* No more data will come or go: wakes who waits. */
 void ssh_channel_end(struct ssh_channel *);
+/* Around a wait for something that only the peer can send: what it is stands behind its data,
+ * so the session task must not stop reading. */
+void ssh_connection_wait_begin(struct ssh_connection *);
+void ssh_connection_wait_end(struct ssh_connection *);
 
 /* A request on a channel of ours (server), or of theirs (client). */
 MUST_CHECK int ssh_channel_on_request(struct ssh_channel *, struct bytes payload);

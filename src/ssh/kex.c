@@ -201,14 +201,21 @@ static int say_ext_info(struct ssh_transport *t)
 static int say_reply(struct ssh_transport *t)
 {
     struct ssh_kex *k = t->kex;
-    uint8_t payload[SSH_KEX_REPLY_MAX];
-    struct wire_writer w = wire_writer_of(payload, sizeof(payload));
+    struct buf payload;
+    buf_init(&payload, SSH_KEX_REPLY_MAX);
+    int r = buf_reserve(&payload, SSH_KEX_REPLY_MAX);
+    if (r < 0)
+        return r;
+    struct wire_writer w = wire_writer_of(payload.data, SSH_KEX_REPLY_MAX);
     wire_put_u8(&w, SSH_MSG_KEX_REPLY);
     wire_put_string(&w, buf_bytes(&k->host_key));
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
     wire_put_string(&w, buf_bytes(&k->signature));
-    int r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(t, bytes_of(payload, w.len)) : r;
+    r = wire_write_end(&w);
+    if (r == 0)
+        r = ssh_transport_say(t, bytes_of(w.data, w.len));
+    buf_done(&payload);
+    return r;
 }
 
 int ssh_kex_on_init(struct ssh_transport *t, struct bytes payload)

@@ -7,7 +7,7 @@
 #include "ssh/wire/packet.h"
 
 #define SSH_KEXINIT_OWN_MAX 2048
-#define SSH_KEX_REPLY_MAX   1536 /* key of RSA-3072, group 16, signature */
+#define SSH_KEX_REPLY_MAX   4096 /* key and signature of RSA-8192, group 16 */
 
 enum ssh_kex_step {
     SSH_KEX_ANSWER, /* the server's: own pair, secret, hash, signature, keys */

@@ -18,7 +18,8 @@ struct ssh_transport {
     bool has_opened;     /* and ssh_transport_next() has not told yet */
     bool drops_next;     /* a guess of the peer's that was wrong */
     bool wants_ext_info; /* the peer's first KEXINIT asked for it */
-    struct event opened;
+    bool has_ended;      /* nobody waits for the gate any more */
+    struct event opened; /* the gate, or it has ended */
 
     /* received, not parsed yet: bytes [start, end) of the chunk */
     struct chunk *in;
@@ -47,6 +48,8 @@ struct ssh_transport {
 struct bytes ssh_transport_own_ident(void);
 /* Begins an exchange when the keys have moved or lived enough. */
 MUST_CHECK int ssh_transport_rekey_if_due(struct ssh_transport *);
+/* Who waits for the gate, now or later, gets -FERRY_ECLOSED. */
+void ssh_transport_end_waits(struct ssh_transport *);
 /* Sets why, and returns result. */
 int ssh_transport_fail(struct ssh_transport *, int result, const char *format, ...)
     PRINTF_LIKE(3, 4);

@@ -21,8 +21,10 @@ int ssh_transport_seal(struct ssh_transport *t, uint8_t *packet, size_t payload_
     if (t->sent_packets >= PACKETS_END - 1)
         return ssh_transport_fail(t, -FERRY_EPROTO, "the peer does not want new keys");
     int r = ssh_packet_seal(t->sealing, t->send_sequence, packet, payload_len, ret_len);
-    if (r < 0)
+    if (r < 0) { /* the peer would miss its number */
+        out_queue_break(&t->out, r);
         return ssh_transport_fail(t, r, "a packet could not be sealed");
+    }
     t->send_sequence++;
     t->sent_packets++;
     t->sent_bytes += *ret_len;
@@ -106,17 +108,24 @@ bool ssh_transport_is_open(const struct ssh_transport *t)
 
 int ssh_transport_gate(struct ssh_transport *t, usec_t deadline)
 {
-    while (!t->is_open) {
+    for (;;) {
         if (t->out.error < 0)
             return t->out.error;
-        if (t->phase == SSH_PHASE_ENDED)
+        if (t->has_ended || t->phase == SSH_PHASE_ENDED)
             return -FERRY_ECLOSED;
+        if (t->is_open)
+            return 0;
         event_clear(&t->opened);
         int r = event_wait(&t->opened, deadline);
         if (r < 0)
             return r;
     }
-    return 0;
+}
+
+void ssh_transport_end_waits(struct ssh_transport *t)
+{
+    t->has_ended = true;
+    event_set(&t->opened);
 }
 
 size_t ssh_transport_unsent(const struct ssh_transport *t)
@@ -152,15 +161,19 @@ static bool is_due(const struct ssh_transport *t)
     return t->settings->rekey_us != 0 && clock_now() - t->keys_at >= t->settings->rekey_us;
 }
 
-int ssh_transport_rekey_if_due(struct ssh_transport *t)
-{
-    return t->phase == SSH_PHASE_RUNNING && t->kex == NULL && is_due(t) ? ssh_kex_begin(t, NULL)
-                                                                        : 0;
-}
-
 int ssh_transport_rekey(struct ssh_transport *t)
 {
-    return t->phase == SSH_PHASE_RUNNING && t->kex == NULL ? ssh_kex_begin(t, NULL) : 0;
+    if (t->phase != SSH_PHASE_RUNNING || t->kex != NULL)
+        return 0;
+    int r = ssh_kex_begin(t, NULL);
+    if (r < 0) /* whoever sealed last hears of it, and all others: the gate may stay closed */
+        out_queue_break(&t->out, r);
+    return r;
+}
+
+int ssh_transport_rekey_if_due(struct ssh_transport *t)
+{
+    return is_due(t) ? ssh_transport_rekey(t) : 0;
 }
 
 /* -- phases, and the end -- */
@@ -182,8 +195,9 @@ void ssh_transport_leave(struct ssh_transport *t, enum ssh_disconnect reason, co
     uint8_t payload[64 + LEAVE_TEXT];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     ssh_disconnect_write(&w, reason, bytes_first(bytes_str(text), LEAVE_TEXT));
-    if (t->phase != SSH_PHASE_ENDED && wire_write_end(&w) == 0)
+    bool is_over = t->phase == SSH_PHASE_ENDED;
+    t->phase = SSH_PHASE_ENDED; /* first: no new keys after the last word */
+    if (!is_over && wire_write_end(&w) == 0)
         (void)(ssh_transport_say(t, bytes_of(payload, w.len)) < 0); /* it ends either way */
-    t->phase = SSH_PHASE_ENDED;
-    event_set(&t->opened);
+    ssh_transport_end_waits(t);
 }

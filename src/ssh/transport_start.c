@@ -24,9 +24,12 @@ struct bytes ssh_transport_own_ident(void)
     return BYTES_LIT(OWN_IDENT);
 }
 
-/* Waits for bytes no longer than to the deadline. */
+/* Waits for bytes no longer than to the deadline, which also ends a peer that has something to
+ * say all the time. */
 static int fill_until(struct ssh_transport *t, usec_t deadline)
 {
+    if (clock_now() >= deadline)
+        return -ETIMEDOUT;
     int r = stream_wait(t->lower, NULL, deadline);
     return r == 0 ? ssh_transport_fill(t) : r;
 }
