@@ -242,6 +242,11 @@ int sys_futimens(int fd, const struct timespec times[2])
     return (int)SYS(futimens(fd, times));
 }
 
+int sys_utimensat(int dir, const char *name, const struct timespec times[2], int flags)
+{
+    return (int)SYS(utimensat(dir, name, times, flags));
+}
+
 int sys_ftruncate(int fd, off_t len)
 {
     return (int)SYS(ftruncate(fd, len));

@@ -69,6 +69,8 @@ MUST_CHECK int sys_renameat2(int from_dir, const char *from, int to_dir, const c
                              unsigned flags);
 MUST_CHECK int sys_fchmod(int fd, mode_t);
 MUST_CHECK int sys_futimens(int fd, const struct timespec times[2]);
+MUST_CHECK int sys_utimensat(int dir, const char *name, const struct timespec times[2],
+                             int flags);
 MUST_CHECK int sys_ftruncate(int fd, off_t len);
 MUST_CHECK int sys_fsync(int fd);
 MUST_CHECK ssize_t sys_getdents64(int fd, void *data, size_t len);

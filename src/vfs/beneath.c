@@ -147,10 +147,9 @@ ssize_t leaf_readlink(int dir, const char *leaf, char *target, size_t len)
     return sys_readlinkat(dir, checked(leaf), target, len);
 }
 
-int leaf_create(int dir, const char *leaf, mode_t mode)
+int leaf_create(int dir, const char *leaf, int access, mode_t mode)
 {
-    return resolve(dir, checked(leaf), O_WRONLY | O_CREAT | O_EXCL | OPEN_FLAGS, LEAF_ONLY,
-                   mode);
+    return resolve(dir, checked(leaf), access | O_CREAT | O_EXCL | OPEN_FLAGS, LEAF_ONLY, mode);
 }
 
 int leaf_open(int dir, const char *leaf, int access, struct stat *ret)
@@ -166,6 +165,11 @@ int leaf_open_directory(int dir, const char *leaf)
 int leaf_mkdir(int dir, const char *leaf, mode_t mode)
 {
     return sys_mkdirat(dir, checked(leaf), mode);
+}
+
+int leaf_set_times(int dir, const char *leaf, const struct timespec times[2])
+{
+    return sys_utimensat(dir, checked(leaf), times, AT_SYMLINK_NOFOLLOW);
 }
 
 int leaf_unlink(int dir, const char *leaf)

@@ -36,8 +36,9 @@ MUST_CHECK int beneath_stat(const struct beneath *, const char *path, bool follo
 
 enum beneath_kinds { BENEATH_FILE, BENEATH_DIRECTORY, BENEATH_FILE_OR_DIRECTORY };
 
-/* access: O_RDONLY or O_WRONLY. Returns the descriptor. Other kinds are refused without being
- * opened: -EISDIR, -ENOTDIR, -FERRY_ENOTREG. */
+/* access: O_RDONLY, O_WRONLY or O_RDWR, with O_APPEND; O_NOFOLLOW: -ELOOP if a link stands at
+ * the end. Returns the descriptor. Other kinds are refused without being opened: -EISDIR,
+ * -ENOTDIR, -FERRY_ENOTREG. */
 MUST_CHECK int beneath_open(const struct beneath *, const char *path, enum beneath_kinds,
                             int access, struct stat *ret);
 
@@ -57,10 +58,13 @@ MUST_CHECK int leaf_stat(int dir, const char *leaf, struct stat *ret); /* not fo
 /* The same, but -EXDEV for a mount and -ELOOP for a link. */
 MUST_CHECK int leaf_stat_same_mount(int dir, const char *leaf, struct stat *ret);
 MUST_CHECK ssize_t leaf_readlink(int dir, const char *leaf, char *target, size_t len);
-MUST_CHECK int leaf_create(int dir, const char *leaf, mode_t); /* -EEXIST; fd for writing */
+/* Returns the descriptor; access as above. -EEXIST */
+MUST_CHECK int leaf_create(int dir, const char *leaf, int access, mode_t);
 MUST_CHECK int leaf_open(int dir, const char *leaf, int access, struct stat *ret); /* regular */
 MUST_CHECK int leaf_open_directory(int dir, const char *leaf);                     /* "." too */
 MUST_CHECK int leaf_mkdir(int dir, const char *leaf, mode_t);
+/* Of the leaf itself, a link too. */
+MUST_CHECK int leaf_set_times(int dir, const char *leaf, const struct timespec times[2]);
 int leaf_unlink(int dir, const char *leaf); /* clean-up may ignore it */
 MUST_CHECK int leaf_rmdir(int dir, const char *leaf);
 

@@ -34,6 +34,9 @@ bool vhandle_is_hidden(const struct vhandle *);
 /* Before bytes are written at [offset, offset + len): the rights, and the quota. Where it
  * appends, *offset becomes the end. -FERRY_ERIGHTS, -FERRY_EQUOTA, -EBADF: not for writing. */
 MUST_CHECK int vhandle_reserve(struct vhandle *, uint64_t *offset, size_t len);
+/* A write of reserved bytes failed, from this offset on: an upload is not stored any more
+ * (closing it is -EIO), and what is kept of it ends there. */
+void vhandle_lost(struct vhandle *, uint64_t offset);
 PARKS MUST_CHECK int vhandle_stat(struct vhandle *, struct vstat *ret);
 PARKS MUST_CHECK int vhandle_sync(struct vhandle *);
 
@@ -49,6 +52,8 @@ PARKS MUST_CHECK int vhandle_set(struct vhandle *, const struct vattr *);
 /* Ends it. keep: what was written becomes the file; else an upload that has no name yet is
  * kept as a partial or removed, by the policy. Meant for a shield. */
 PARKS MUST_CHECK int vhandle_close(struct vhandle *, bool keep);
+/* The same without keep, left to the pool: cannot park. NULL is fine; returns NULL. */
+struct vhandle *vhandle_free(struct vhandle *);
 
 /* -- by path -- */
 

@@ -7,12 +7,10 @@
 #include "vfs/partial.h"
 
 #define PERMISSION_BITS 0777
-#define SPECIAL_BITS    07000 /* setuid, setgid, sticky */
 
 struct name_op {
     struct op op;
     mode_t mode;
-    int64_t mtime_us;
     /* rename */
     char *to;
     bool may_replace;
@@ -172,45 +170,6 @@ int vfs_rename(struct vfs *v, const struct vpath *from, const struct vpath *to)
     return op_finish(&o->op);
 }
 
-/* -- attributes: of what the path leads to within the root, as chmod(1) -- */
-
-static int act_chmod(struct op *op)
-{
-    struct name_op *o = (struct name_op *)op;
-    struct stat st;
-    int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE_OR_DIRECTORY, O_RDONLY, &st);
-    if (fd < 0)
-        return fd;
-    /* never set; on a directory, where an administrator may have set them, they stay */
-    mode_t special = S_ISDIR(st.st_mode) ? st.st_mode & SPECIAL_BITS : 0;
-    int r = sys_fchmod(fd, special | (o->mode & PERMISSION_BITS));
-    sys_close(fd);
-    return r;
-}
-
-static struct timespec to_timespec(int64_t us)
-{
-    int64_t s = us / (int64_t)USEC_PER_S, rest = us % (int64_t)USEC_PER_S;
-    if (rest < 0) { /* before 1970 */
-        s--;
-        rest += (int64_t)USEC_PER_S;
-    }
-    return (struct timespec){.tv_sec = s, .tv_nsec = rest * 1000};
-}
-
-static int act_set_mtime(struct op *op)
-{
-    struct name_op *o = (struct name_op *)op;
-    struct stat st;
-    int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE_OR_DIRECTORY, O_RDONLY, &st);
-    if (fd < 0)
-        return fd;
-    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, to_timespec(o->mtime_us)};
-    int r = sys_futimens(fd, times);
-    sys_close(fd);
-    return r;
-}
-
 /* -- operations on one name -- */
 
 static PARKS int run_on_name(struct vfs *v, const struct vpath *path, enum vfs_act needed,
@@ -223,7 +182,6 @@ static PARKS int run_on_name(struct vfs *v, const struct vpath *path, enum vfs_a
     if (!o)
         return -ENOMEM;
     o->mode = values.mode;
-    o->mtime_us = values.mtime_us;
     return op_finish(&o->op);
 }
 
@@ -246,16 +204,4 @@ int vfs_unlink(struct vfs *v, const struct vpath *path)
     if (vpath_is_root(path))
         return -EISDIR;
     return run_on_name(v, path, VFS_ACT_REMOVE, (struct name_op){.op.act = act_unlink});
-}
-
-int vfs_chmod(struct vfs *v, const struct vpath *path, mode_t mode)
-{
-    return run_on_name(v, path, VFS_ACT_SETATTR,
-                       (struct name_op){.op.act = act_chmod, .mode = mode});
-}
-
-int vfs_set_mtime(struct vfs *v, const struct vpath *path, int64_t mtime_us)
-{
-    return run_on_name(v, path, VFS_ACT_SETATTR,
-                       (struct name_op){.op.act = act_set_mtime, .mtime_us = mtime_us});
 }

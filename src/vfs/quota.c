@@ -193,6 +193,16 @@ int quota_file_grow(struct quota *q, struct quota_file *f, uint64_t end_offset)
     return r;
 }
 
+int quota_file_append(struct quota *q, struct quota_file *f, uint64_t len)
+{
+    (void)pthread_mutex_lock(&q->lock);
+    int r = take(q, len, 0);
+    if (r == 0)
+        f->counted += len;
+    (void)pthread_mutex_unlock(&q->lock);
+    return r;
+}
+
 static void shrink(struct quota *q, struct quota_file *f, uint64_t size)
 {
     if (f->counted > size) {

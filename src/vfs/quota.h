@@ -37,6 +37,8 @@ struct quota_file;
 MUST_CHECK int quota_file_open(struct quota *, const struct stat *, struct quota_file **ret);
 /* The file may grow to that end. -FERRY_EQUOTA: and not further than before. */
 MUST_CHECK int quota_file_grow(struct quota *, struct quota_file *, uint64_t end_offset);
+/* The same for bytes that go to the end, wherever that is by then. */
+MUST_CHECK int quota_file_append(struct quota *, struct quota_file *, uint64_t len);
 /* Under the names' lock, as the cut to nothing that it tells of. */
 void quota_file_cut(struct quota *, struct quota_file *);
 /* Under the names' lock. size: what the file has; UINT64_MAX: nobody knows. */

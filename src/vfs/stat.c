@@ -45,6 +45,7 @@ void vstat_from(const struct stat *st, struct vstat *ret)
         .inode = st->st_ino,
         .device = st->st_dev,
         .mtime_us = to_us(&st->st_mtim),
+        .atime_us = to_us(&st->st_atim),
     };
 }
 

@@ -37,15 +37,25 @@ static void free_upload(struct job *j)
     if (u->is_open) {
         /* nobody took it, or its end was left behind before it ran */
         u->op.act = upload_act_break;
-        u->written_end = UPLOAD_END_UNKNOWN;
+        u->written_end = u->sound_end;
         if (job_post(u->op.pool, &u->op.job, &u->op.shares) == 0)
             return;
     }
     op_release(&u->op);
 }
 
-int vfs_upload_begin(struct vfs *v, const struct vpath *path,
-                     const struct vupload_request *request, struct vupload **ret)
+int upload_access(const struct vupload *u)
+{
+    return (u->how.reads ? O_RDWR : O_WRONLY) | (u->how.append ? O_APPEND : 0);
+}
+
+mode_t upload_mode(const struct vupload *u)
+{
+    return u->how.mode ? u->how.mode & 0777 : u->policy.file_mode;
+}
+
+int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_request *request,
+                 const struct vhandle_request *how, struct vupload **ret)
 {
     if (vpath_is_root(path))
         return -EISDIR;
@@ -58,9 +68,11 @@ int vfs_upload_begin(struct vfs *v, const struct vpath *path,
     u->op.drop = drop_upload;
     u->op.job.free = free_upload;
     u->request = *request;
+    u->how = *how;
     u->policy = *v->policy;
     u->allowed = vfs_rights_at(v, path);
     u->dir = u->made_fd = -1;
+    u->sound_end = UPLOAD_END_UNKNOWN;
     u->file = vfile_new(v->root, v->pool, &v->shares);
     r = u->file ? vpath_copy(path, &u->path) : -ENOMEM;
     if (r < 0) {
@@ -74,6 +86,13 @@ int vfs_upload_begin(struct vfs *v, const struct vpath *path,
         return r;
     *ret = u;
     return 0;
+}
+
+int vfs_upload_begin(struct vfs *v, const struct vpath *path,
+                     const struct vupload_request *request, struct vupload **ret)
+{
+    const struct vhandle_request how = {.writes = true, .create = true, .truncate = true};
+    return upload_begin(v, path, request, &how, ret);
 }
 
 struct vfile *vupload_file(struct vupload *u)

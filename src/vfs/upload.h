@@ -6,7 +6,9 @@
  */
 #pragma once
 #include "base/limits.h"
+#include "vfs/attr.h"
 #include "vfs/file.h"
+#include "vfs/handle.h"
 #include "vfs/partial.h"
 
 /* What begin leaves, and so what an end has to put right:
@@ -21,13 +23,24 @@
  */
 #define UPLOAD_END_UNKNOWN UINT64_MAX /* break: what the file holds */
 
+/* What a handle asks for between the two ends. An upload's is run by its own operation, so a
+ * task that is cancelled meanwhile leaves all of it behind. */
+struct handle_ask {
+    int (*answer)(struct vfile *, struct handle_ask *);
+    struct vattr attr;
+    struct stat st;
+    int result;
+};
+
 struct vupload {
     struct op op;
     struct vupload_request request;
+    struct vhandle_request how; /* REPLACE */
     struct vfs_policy policy;
     unsigned allowed; /* at the path */
     struct vfile *file;
     uint64_t offset;
+    bool keeps_old;    /* a handle's, in place: the `offset` bytes that were there */
     struct vpath path; /* the final name; UNIQUE writes its own */
 
     /* what begin made, what an end must put right */
@@ -42,9 +55,21 @@ struct vupload {
     bool took_file; /* of the quota: a new name */
 
     uint64_t written_end;
+    uint64_t sound_end; /* what may be kept of it, if nobody ends it */
+    struct vattr set;   /* mode and times by a handle: they hold at the end */
+    struct handle_ask ask;
     uint64_t counted;            /* bytes of the temporary file in the ledger */
     struct quota_file *in_place; /* or what others may write to at the same time */
 };
+
+/* Begins one. */
+PARKS MUST_CHECK int upload_begin(struct vfs *, const struct vpath *,
+                                  const struct vupload_request *,
+                                  const struct vhandle_request *, struct vupload **ret);
+int upload_access(const struct vupload *); /* of its file, for open(2) */
+mode_t upload_mode(const struct vupload *);
+/* The times that a handle set: a write behind that has changed them. */
+MUST_CHECK int upload_set_times(struct vupload *);
 
 /* Acts of the operation, on a pool thread. */
 MUST_CHECK int upload_act_begin(struct op *);

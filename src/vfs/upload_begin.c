@@ -37,6 +37,8 @@ static int look_at_name(struct vupload *u, struct target *ret)
     struct stat st;
     int r = leaf_stat(u->dir, u->leaf, &st);
     *ret = (struct target){.is_taken = r == 0};
+    if (r == 0 && u->how.exclusive)
+        return -EEXIST;
     if (r == 0 && S_ISLNK(st.st_mode))
         r = beneath_stat(&u->op.root->tree, u->op.path, true, &st);
     if (r == -ENOENT)
@@ -77,6 +79,16 @@ static int plan_new(const struct vupload *u, const struct target *t, struct plan
     return 0;
 }
 
+/* As open(2) has it; FTP's uploads create and truncate. */
+static int plan_replace(const struct vupload *u, const struct target *t, struct plan *ret)
+{
+    if (t->is_file && !u->how.truncate) {
+        *ret = (struct plan){.way = WAY_IN_PLACE, .act = VFS_ACT_EXTEND, .kept = t->size};
+        return 0;
+    }
+    return t->is_file || u->how.create ? plan_new(u, t, ret) : -ENOENT;
+}
+
 static int plan_partial(const struct target *t, uint64_t offset, struct plan *ret)
 {
     *ret = (struct plan){.way = WAY_PARTIAL,
@@ -100,7 +112,7 @@ static int plan(const struct vupload *u, const struct target *t, struct plan *re
     const struct vupload_request *q = &u->request;
     switch (q->kind) {
     case VUPLOAD_REPLACE:
-        return plan_new(u, t, ret);
+        return plan_replace(u, t, ret);
     case VUPLOAD_UNIQUE:
         *ret = (struct plan){.way = WAY_NEW, .act = VFS_ACT_CREATE};
         return 0;
@@ -152,7 +164,7 @@ static int make_temp(struct vupload *u)
 {
     int r = temp_name(u->temp);
     if (r == 0)
-        r = leaf_create(u->dir, u->temp, u->policy.file_mode);
+        r = leaf_create(u->dir, u->temp, upload_access(u), upload_mode(u));
     if (r < 0) {
         u->temp[0] = '\0';
         return r;
@@ -163,7 +175,7 @@ static int make_temp(struct vupload *u)
 static int make_leaf(struct vupload *u)
 {
     struct stat st;
-    int fd = leaf_create(u->dir, u->leaf, u->policy.file_mode);
+    int fd = leaf_create(u->dir, u->leaf, upload_access(u), upload_mode(u));
     if (fd < 0)
         return fd;
     int r = sys_fstat(fd, &st);
@@ -229,7 +241,7 @@ static int make_new(struct vupload *u)
 static int open_and_count(struct vupload *u, const struct plan *p)
 {
     struct stat st;
-    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, O_WRONLY, &st);
+    int fd = beneath_open(&u->op.root->tree, u->op.path, BENEATH_FILE, upload_access(u), &st);
     if (fd < 0)
         return fd;
     vfile_opened(u->file, fd, &st, false);
@@ -237,6 +249,10 @@ static int open_and_count(struct vupload *u, const struct plan *p)
     /* it may have become shorter since it was looked at */
     if (r == 0 && p->offset > (uint64_t)st.st_size)
         r = -EINVAL;
+    if (r == 0 && u->request.kind == VUPLOAD_REPLACE && !p->is_cut) {
+        u->keeps_old = true;
+        u->offset = (uint64_t)st.st_size;
+    }
     if (r < 0 || !p->is_cut)
         return r;
     r = sys_ftruncate(fd, 0);

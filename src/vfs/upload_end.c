@@ -137,11 +137,22 @@ static bool cuts_the_rest(const struct vupload *u)
     return u->temp[0] || u->request.kind != VUPLOAD_APPEND;
 }
 
+int upload_set_times(struct vupload *u)
+{
+    struct timespec times[2];
+    if (!u->set.has_times)
+        return 0;
+    attr_times(&u->set, times);
+    return sys_futimens(vfile_fd(u->file), times);
+}
+
 /* The file has exactly what was written. */
-static int finish_contents(struct vupload *u)
+static int finish_size(struct vupload *u)
 {
     struct stat st;
     int fd = vfile_fd(u->file);
+    if (u->written_end == UPLOAD_END_UNKNOWN)
+        return 0;
     int r = sys_fstat(fd, &st);
     if (r < 0)
         return r;
@@ -150,6 +161,12 @@ static int finish_contents(struct vupload *u)
     if ((uint64_t)st.st_size > u->written_end && cuts_the_rest(u))
         return sys_ftruncate(fd, (off_t)u->written_end);
     return 0;
+}
+
+static int finish_contents(struct vupload *u)
+{
+    int r = finish_size(u);
+    return r < 0 ? r : upload_set_times(u);
 }
 
 /* Counts the name as a new file, unless begin did. Whoever removed the file that begin made
@@ -193,7 +210,7 @@ static int move_over(struct vupload *u, const struct stat *old)
 {
     bool replaces = vfs_act_check(u->allowed, VFS_ACT_REPLACE) == 0;
     int r = 0;
-    if (S_ISREG(old->st_mode)) /* the new contents keep the old permissions */
+    if (S_ISREG(old->st_mode) && !u->set.has_mode) /* the old permissions stay */
         r = sys_fchmod(vfile_fd(u->file), old->st_mode & 0777);
     if (r == 0)
         r = leaf_rename(u->dir, u->temp, u->dir, u->leaf, replaces);
@@ -212,6 +229,8 @@ static int move_into_place(struct vupload *u)
     int r = -EEXIST;
     for (unsigned i = 0; r == -EEXIST && i < PLACE_TRIES; i++) {
         r = leaf_stat(u->dir, u->leaf, &old);
+        if (r == 0 && u->how.exclusive)
+            return -EEXIST;
         if (r == -ENOENT)
             r = move_to_new(u);
         else if (r == 0 && u->request.kind == VUPLOAD_UNIQUE)

@@ -42,7 +42,7 @@ static int make_temp_here(struct vupload *u)
 {
     struct stat st;
     int r = temp_name(u->temp);
-    int fd = r == 0 ? leaf_create(u->dir, u->temp, u->policy.file_mode) : r;
+    int fd = r == 0 ? leaf_create(u->dir, u->temp, upload_access(u), upload_mode(u)) : r;
     if (fd >= 0) {
         r = sys_fstat(fd, &st);
         if (r == 0) {
@@ -62,6 +62,9 @@ static int begin_in_parent(struct vupload *u)
     int r = look_here(u, &st);
     if (r == -EAGAIN)
         return r;
+    bool is_new = r == 0 ? u->how.truncate && !u->how.exclusive : u->how.create;
+    if (!is_new)
+        return -EAGAIN;
     if (vfs_act_check(u->allowed, r == 0 ? VFS_ACT_REPLACE : VFS_ACT_CREATE) < 0)
         return -EAGAIN;
     if (r == -ENOENT && quota_take(u->op.quota, 0, 1) < 0)
@@ -111,7 +114,7 @@ static int place_over(struct vupload *u, const struct stat *old)
 {
     if (vfs_act_check(u->allowed, VFS_ACT_REPLACE) < 0)
         return -EAGAIN;
-    int r = sys_fchmod(vfile_fd(u->file), old->st_mode & 0777);
+    int r = u->set.has_mode ? 0 : sys_fchmod(vfile_fd(u->file), old->st_mode & 0777);
     if (r == 0)
         r = leaf_rename(u->dir, u->temp, u->dir, u->leaf, true);
     if (r < 0)
@@ -140,6 +143,8 @@ int upload_commit_here(struct vupload *u)
     struct stat st;
     if (!is_plain(u) || !u->temp[0] || sys_fstat(vfile_fd(u->file), &st) < 0 ||
         (uint64_t)st.st_size != u->written_end)
+        return -EAGAIN;
+    if (upload_set_times(u) < 0)
         return -EAGAIN;
     if (!quota_names_trylock(u->op.quota)) /* its holder may wait for another disk */
         return -EAGAIN;

@@ -75,7 +75,7 @@ struct vstat {
     uint32_t mode; /* permission bits */
     uint32_t uid, gid, links;
     uint64_t size_bytes, inode, device;
-    int64_t mtime_us; /* since 1970, UTC; the nearest that fits */
+    int64_t mtime_us, atime_us; /* since 1970, UTC; the nearest that fits */
 };
 
 PARKS MUST_CHECK int vfs_stat(struct vfs *, const struct vpath *, bool follow,
