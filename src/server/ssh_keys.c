@@ -46,7 +46,7 @@ static int check_host_key(int dir, int fd, const char *name, struct refusal *why
     int r = sys_fstat(fd, &st);
     if (r == 0)
         r = sys_fstat(dir, &parent);
-    if (r < 0)
+    if (r != 0)
         return refuse(why, "host key %s: %s", name, err_text(r));
     if (!S_ISREG(st.st_mode))
         return refuse(why, "host key %s: no regular file", name);
@@ -210,7 +210,7 @@ int ssh_host_keys_load(int state_dir_fd, struct ssh_host_keys *ret, struct refus
 {
     struct ssh_host_keys keys = {0};
     for (size_t i = 0; i < ARRAY_LEN(host_keys); i++) {
-        struct crypto_key *key;
+        struct crypto_key *key = NULL;
         const char *name = host_keys[i].name;
         int r = load_host_key(state_dir_fd, name, host_keys[i].kind, &key, why);
         if (r == 0) {
@@ -243,7 +243,7 @@ static void warn(const char *path, unsigned line, const char *reason)
 /* The blob, and that it is a key of the type that the line says. -FERRY_EPROTO, -ENOMEM. */
 static int read_blob(const struct ssh_authorized *a, struct buf *ret)
 {
-    struct crypto_key *key;
+    struct crypto_key *key = NULL;
     int r = ssh_base64_decode(a->blob_text, ret);
     if (r == 0)
         r = ssh_key_parse(buf_bytes(ret), &key);

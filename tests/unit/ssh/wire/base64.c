@@ -46,9 +46,9 @@ static void what_no_encoder_writes_is_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "Z",     "Zg",       "Zg=",  "Zg===", "Z===",  "====", "=",       "Zh==",    "Zm9=",
-        "Zm9v=", "Zg==Zg==", "Z=g=", "Zm 9v", "Zm9\n", "Zm9-", "Zm9_",    " Zm9v",   "Zm9v\n",
-        "Zm9@",  "Zm9[",     "Zm9`", "Zm9{",  "Zm9:",  "Zm9.", "Zm9\x7f", "Zm9\xc1",
+        "Z",      "Zg",    "Zg=",      "Zg===", "Z===",  "====",  "A===", "=",       "Zh==",
+        "Zm9=",   "Zm9v=", "Zg==Zg==", "Z=g=",  "Zm 9v", "Zm9\n", "Zm9-", "Zm9_",    " Zm9v",
+        "Zm9v\n", "Zm9@",  "Zm9[",     "Zm9`",  "Zm9{",  "Zm9:",  "Zm9.", "Zm9\x7f", "Zm9\xc1",
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         assert_int_equal(parse_copy(decode, bytes_str(texts[i])), -FERRY_EPROTO);

@@ -232,7 +232,7 @@ static void lines_of_any_length_are_read(void **state)
         assert_int_equal(buf_append_byte(b, 'x'), 0);
     assert_int_equal(buf_append_str(b, "\n*"), 0);
     for (unsigned i = 0; i < 100000; i++) /* a pattern that is too long */
-        assert_int_equal(buf_append_str(b, "a*"), 0);
+        assert_int_equal(buf_append_byte(b, '*'), 0);
     assert_int_equal(buf_append_str(b, " " ED "\n"), 0);
     struct bytes key = file_blob("ed25519");
     enum ssh_known known;
@@ -241,7 +241,7 @@ static void lines_of_any_length_are_read(void **state)
     assert_int_equal(known, SSH_KNOWN_MATCH);
     assert_int_equal(line, 1);
     assert_int_equal(
-        ssh_known_hosts_find(buf_bytes(b), BYTES_LIT("aaaa"), 22, key, &known, &line), 0);
+        ssh_known_hosts_find(buf_bytes(b), BYTES_LIT("any"), 22, key, &known, &line), 0);
     assert_int_equal(known, SSH_KNOWN_UNKNOWN);
 }
 
