@@ -35,8 +35,8 @@ void session_audit(const struct session *s, const struct audit *a)
     log_u64(&r, "wire_bytes", a->wire_bytes);
     log_us(&r, "seconds", a->seconds_us);
     log_text(&r, "result", a->result < 0 ? err_name(a->result) : "ok");
-    /* Every protocol's records have these; FTP has neither. */
-    log_text(&r, "cipher", "none");
+    /* Every protocol's records have these. */
+    log_text(&r, "cipher", s->cipher != NULL ? s->cipher : "none");
     log_text(&r, "compression", "none");
     if (stores(a->operation))
         log_text(&r, "sync", s->shared->settings.vfs.sync == VFS_SYNC_FILE ? "file" : "none");

@@ -47,7 +47,8 @@ struct session {
     struct list node; /* in its worker's table */
     struct session_shared *shared;
     uint64_t id;              /* unique in the process, never 0 */
-    const char *protocol;     /* "ftp" */
+    const char *protocol;     /* "ftp", "ssh" */
+    const char *cipher;       /* static text; NULL: what is sent is in clear */
     struct addr peer, local;  /* peer is what limits count: it stays as it is */
     struct account *account;  /* NULL before login */
     struct vfs *vfs;          /* NULL before login */

@@ -173,12 +173,12 @@ static int connection_run(struct ssh_session *s)
     int r = 0;
     while (r == 0) {
         event_clear(&s->wake);
-        ssh_connection_sweep(s->connection);
         r = ending_of(s);
         if (r == 0)
             r = ssh_connection_settle(s->connection);
         if (r < 0)
             break;
+        ssh_connection_sweep(s->connection); /* it may have sent the last CLOSE */
         struct ssh_packet packet;
         r = ssh_transport_next(s->transport, &packet);
         if (r == SSH_NEXT_MORE) {
@@ -203,6 +203,7 @@ static int open_connection(struct ssh_session *s)
         .channels_max = SSH_CHANNELS_SESSION,
         .wake = &s->wake,
     };
+    s->base.cipher = ssh_cipher_name(ssh_transport_chosen(s->transport)->cipher[SSH_TO_CLIENT]);
     s->base.doing = "idle";
     s->base.active_at = clock_now();
     return ssh_connection_new(s->transport, &s->children, &s->channels, &s->connection);
