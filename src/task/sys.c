@@ -232,6 +232,16 @@ int sys_renameat2(int from_dir, const char *from, int to_dir, const char *to, un
     return (int)SYS(renameat2(from_dir, from, to_dir, to, flags));
 }
 
+int sys_symlinkat(const char *target, int dir, const char *name)
+{
+    return (int)SYS(symlinkat(target, dir, name));
+}
+
+int sys_linkat(int from_dir, const char *from, int to_dir, const char *to)
+{
+    return (int)SYS(linkat(from_dir, from, to_dir, to, 0));
+}
+
 int sys_fchmod(int fd, mode_t mode)
 {
     return (int)SYS(fchmod(fd, mode));
@@ -268,10 +278,15 @@ ssize_t sys_getdents64(int fd, void *data, size_t len)
     return SYS(getdents64(fd, data, len));
 }
 
+int sys_fstatfs(int fd, struct statfs *ret)
+{
+    return (int)SYS(fstatfs(fd, ret));
+}
+
 int sys_fstatfs_type(int fd, long *ret)
 {
     struct statfs fs;
-    int r = (int)SYS(fstatfs(fd, &fs));
+    int r = sys_fstatfs(fd, &fs);
     if (r == 0)
         *ret = fs.f_type;
     return r;
@@ -280,7 +295,7 @@ int sys_fstatfs_type(int fd, long *ret)
 int sys_fstatfs_free(int fd, uint64_t *ret_bytes)
 {
     struct statfs fs;
-    int r = (int)SYS(fstatfs(fd, &fs));
+    int r = sys_fstatfs(fd, &fs);
     if (r == 0)
         *ret_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
     return r;

@@ -67,6 +67,9 @@ MUST_CHECK int sys_mkdirat(int dir, const char *name, mode_t);
 MUST_CHECK int sys_unlinkat(int dir, const char *name, int flags);
 MUST_CHECK int sys_renameat2(int from_dir, const char *from, int to_dir, const char *to,
                              unsigned flags);
+MUST_CHECK int sys_symlinkat(const char *target, int dir, const char *name);
+/* A link is linked itself. */
+MUST_CHECK int sys_linkat(int from_dir, const char *from, int to_dir, const char *to);
 MUST_CHECK int sys_fchmod(int fd, mode_t);
 MUST_CHECK int sys_futimens(int fd, const struct timespec times[2]);
 MUST_CHECK int sys_utimensat(int dir, const char *name, const struct timespec times[2],
@@ -74,6 +77,8 @@ MUST_CHECK int sys_utimensat(int dir, const char *name, const struct timespec ti
 MUST_CHECK int sys_ftruncate(int fd, off_t len);
 MUST_CHECK int sys_fsync(int fd);
 MUST_CHECK ssize_t sys_getdents64(int fd, void *data, size_t len);
+struct statfs;
+MUST_CHECK int sys_fstatfs(int fd, struct statfs *ret);
 MUST_CHECK int sys_fstatfs_type(int fd, long *ret);
 MUST_CHECK int sys_fstatfs_free(int fd, uint64_t *ret_bytes); /* without the superuser's part */
 MUST_CHECK ssize_t sys_readlinkat(int dir, const char *name, char *target, size_t len);

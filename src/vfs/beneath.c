@@ -91,6 +91,16 @@ int beneath_stat(const struct beneath *tree, const char *path, bool follow, stru
     return look(tree->fd, path, follow ? 0 : O_NOFOLLOW, tree->resolve, ret);
 }
 
+int beneath_statfs(const struct beneath *tree, const char *path, struct statfs *ret)
+{
+    int fd = resolve(tree->fd, path, O_PATH | O_CLOEXEC, tree->resolve, 0);
+    if (fd < 0)
+        return fd;
+    int r = sys_fstatfs(fd, ret);
+    sys_close(fd);
+    return r;
+}
+
 int beneath_open(const struct beneath *tree, const char *path, enum beneath_kinds kinds,
                  int access, struct stat *ret)
 {
@@ -180,6 +190,16 @@ int leaf_unlink(int dir, const char *leaf)
 int leaf_rmdir(int dir, const char *leaf)
 {
     return sys_unlinkat(dir, checked(leaf), AT_REMOVEDIR);
+}
+
+int leaf_symlink(const char *target, int dir, const char *leaf)
+{
+    return sys_symlinkat(target, dir, checked(leaf));
+}
+
+int leaf_link(int from_dir, const char *from, int to_dir, const char *to)
+{
+    return sys_linkat(from_dir, checked(from), to_dir, checked(to));
 }
 
 int leaf_rename(int from_dir, const char *from, int to_dir, const char *to, bool replace)

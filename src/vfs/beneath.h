@@ -34,6 +34,10 @@ struct beneath beneath_same_mount(const struct beneath *);
 MUST_CHECK int beneath_stat(const struct beneath *, const char *path, bool follow,
                             struct stat *ret);
 
+struct statfs;
+/* Of the file system that holds it. */
+MUST_CHECK int beneath_statfs(const struct beneath *, const char *path, struct statfs *ret);
+
 enum beneath_kinds { BENEATH_FILE, BENEATH_DIRECTORY, BENEATH_FILE_OR_DIRECTORY };
 
 /* access: O_RDONLY, O_WRONLY or O_RDWR, with O_APPEND; O_NOFOLLOW: -ELOOP if a link stands at
@@ -67,6 +71,11 @@ MUST_CHECK int leaf_mkdir(int dir, const char *leaf, mode_t);
 MUST_CHECK int leaf_set_times(int dir, const char *leaf, const struct timespec times[2]);
 int leaf_unlink(int dir, const char *leaf); /* clean-up may ignore it */
 MUST_CHECK int leaf_rmdir(int dir, const char *leaf);
+
+/* The target is stored as it is. -EEXIST */
+MUST_CHECK int leaf_symlink(const char *target, int dir, const char *leaf);
+/* Another name of the leaf, of a link's too. -EEXIST */
+MUST_CHECK int leaf_link(int from_dir, const char *from, int to_dir, const char *to);
 
 /* replace false: -EEXIST if there is something, atomically where the file system can. */
 MUST_CHECK int leaf_rename(int from_dir, const char *from, int to_dir, const char *to,

@@ -53,13 +53,12 @@ int vfs_handle_open(struct vfs *v, const struct vpath *path,
     bool changes = request->create || request->truncate || request->append;
     if (!request->writes && (changes || !request->reads))
         return -EINVAL;
-    if (request->exclusive && !request->create)
-        return -EINVAL;
     struct vhandle *h = mem_new(sizeof(*h));
     if (!h)
         return -ENOMEM;
     h->vfs = v;
     h->how = *request;
+    h->how.exclusive = request->exclusive && request->create; /* as open(2) */
     int r = vpath_copy(path, &h->path);
     if (r == 0)
         r = open_handle(h);

@@ -24,6 +24,8 @@ struct vhandle_request {
     mode_t mode; /* permission bits of a new file; 0: the policy's */
 };
 
+/* Borrows the vfs until it is closed. -EINVAL: neither reads nor writes, or makes, truncates or
+ * appends without writing; -EISDIR, -FERRY_ENOTREG, -EXDEV as any open. */
 PARKS MUST_CHECK int vfs_handle_open(struct vfs *, const struct vpath *,
                                      const struct vhandle_request *, struct vhandle **ret);
 struct vfile *vhandle_file(struct vhandle *); /* borrowed: for xfer's moves */
@@ -32,7 +34,8 @@ const struct vpath *vhandle_path(const struct vhandle *);
  * gets the handle's. */
 bool vhandle_is_hidden(const struct vhandle *);
 /* Before bytes are written at [offset, offset + len): the rights, and the quota. Where it
- * appends, *offset becomes the end. -FERRY_ERIGHTS, -FERRY_EQUOTA, -EBADF: not for writing. */
+ * appends, *offset becomes the end. -FERRY_ERIGHTS, -FERRY_EQUOTA, -EFBIG; -EBADF: not for
+ * writing. */
 MUST_CHECK int vhandle_reserve(struct vhandle *, uint64_t *offset, size_t len);
 /* A write of reserved bytes failed, from this offset on: an upload is not stored any more
  * (closing it is -EIO), and what is kept of it ends there. */

@@ -35,6 +35,7 @@ enum vfs_act {
     VFS_ACT_REMOVE,
     VFS_ACT_RENAME,
     VFS_ACT_SETATTR,
+    VFS_ACT_LINK,
     VFS_ACT_COUNT
 };
 

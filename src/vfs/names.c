@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "task/sys.h"
+#include "vfs/handle.h"
 #include "vfs/job.h"
 #include "vfs/partial.h"
 
@@ -14,6 +15,7 @@ struct name_op {
     /* rename */
     char *to;
     bool may_replace;
+    int taken; /* what it is called if it may not */
 };
 
 static void drop_name(struct op *op)
@@ -114,7 +116,7 @@ static int rename_leaf(struct name_op *o, int from_dir, const char *from, int to
     bool goes = r == 0 && !(old.st_dev == source.st_dev && old.st_ino == source.st_ino);
     r = leaf_rename(from_dir, from, to_dir, to, o->may_replace);
     if (r == -EEXIST && !o->may_replace)
-        return -FERRY_ERIGHTS;
+        return o->taken;
     if (r == 0 && goes)
         give_back(o->op.quota, &old);
     return r;
@@ -152,7 +154,8 @@ static int check_rename(const struct vfs *v, const struct vpath *from, const str
     return has_rules ? -FERRY_ERIGHTS : 0;
 }
 
-int vfs_rename(struct vfs *v, const struct vpath *from, const struct vpath *to)
+static PARKS int rename_path(struct vfs *v, const struct vpath *from, const struct vpath *to,
+                             bool may_replace, int taken)
 {
     int r = check_rename(v, from, to);
     if (r < 0)
@@ -161,13 +164,25 @@ int vfs_rename(struct vfs *v, const struct vpath *from, const struct vpath *to)
     if (!o)
         return -ENOMEM;
     o->op.drop = drop_name;
-    o->may_replace = vfs_check(v, to, VFS_ACT_REPLACE) == 0;
+    o->may_replace = may_replace;
+    o->taken = taken;
     o->to = mem_strdup(vpath_relative(to));
     if (!o->to) {
         op_free(&o->op);
         return -ENOMEM;
     }
     return op_finish(&o->op);
+}
+
+int vfs_rename(struct vfs *v, const struct vpath *from, const struct vpath *to)
+{
+    bool may_replace = vfs_check(v, to, VFS_ACT_REPLACE) == 0;
+    return rename_path(v, from, to, may_replace, -FERRY_ERIGHTS);
+}
+
+int vfs_rename_new(struct vfs *v, const struct vpath *from, const struct vpath *to)
+{
+    return rename_path(v, from, to, false, -EEXIST);
 }
 
 /* -- operations on one name -- */

@@ -120,6 +120,19 @@ uint64_t quota_left_bytes(struct quota *q)
     return bytes;
 }
 
+void quota_room(struct quota *q, struct quota_room *ret)
+{
+    *ret = (struct quota_room){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (!q)
+        return;
+    (void)pthread_mutex_lock(&q->lock);
+    ret->max_bytes = q->max_bytes;
+    ret->max_files = q->max_files;
+    ret->bytes_left = left(q->max_bytes, q->bytes);
+    ret->files_left = left(q->max_files, q->files);
+    (void)pthread_mutex_unlock(&q->lock);
+}
+
 /* -- files -- */
 
 void quota_names_lock(struct quota *q)

@@ -20,6 +20,13 @@ void quota_give(struct quota *, uint64_t bytes, uint64_t files);
 void quota_used(struct quota *, uint64_t *ret_bytes, uint64_t *ret_files);
 uint64_t quota_left_bytes(struct quota *); /* UINT64_MAX: unlimited */
 
+struct quota_room {
+    uint64_t max_bytes, max_files; /* UINT64_MAX: unlimited */
+    uint64_t bytes_left, files_left;
+};
+
+void quota_room(struct quota *, struct quota_room *ret);
+
 /* -- what files cost, whoever changes them at the same time -- */
 
 /* Held from a look at what a name costs until the name has changed and the ledger knows, or two

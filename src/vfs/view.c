@@ -22,6 +22,7 @@ static const unsigned needs_any[] = {
     [VFS_ACT_REMOVE] = RIGHT_DELETE,
     [VFS_ACT_RENAME] = RIGHT_RENAME,
     [VFS_ACT_SETATTR] = RIGHT_SETATTR,
+    [VFS_ACT_LINK] = RIGHT_LINK,
 };
 _Static_assert(ARRAY_LEN(needs_any) == VFS_ACT_COUNT, "every act has its rights");
 
