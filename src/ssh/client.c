@@ -52,10 +52,10 @@ static int read_and_dispatch(struct ssh_client *c)
         event_clear(&c->wake);
         if (task_is_cancelled())
             return -ECANCELED;
-        ssh_connection_sweep(c->connection);
         r = ssh_connection_settle(c->connection);
         if (r < 0)
             break;
+        ssh_connection_sweep(c->connection); /* it may have sent the last CLOSE */
         r = ssh_transport_next(c->transport, &packet);
         if (r == SSH_NEXT_MORE)
             r = wait_for_more(c);
