@@ -5,27 +5,34 @@
 #include "base/clock.h"
 
 /* names and paths */
-#define PATH_LEN_MAX 4095 /* bytes of a virtual path, as the kernel's PATH_MAX less the NUL */
-#define NAME_LEN_MAX 255  /* bytes of one component */
+#define PATH_LEN_MAX   4095 /* bytes of a virtual path, as the kernel's PATH_MAX less the NUL */
+#define NAME_LEN_MAX   255  /* bytes of one component */
+#define GLOB_STEPS_MAX 200000 /* pattern steps of one listing or command */
 
 /* ftp */
 #define FTP_LINE_MAX              4608 /* longest command line: a verb and a path of PATH_LEN_MAX */
-#define FTP_LINE_PRELOGIN_MAX     520    /* before login no path is needed */
-#define FTP_PRELOGIN_COMMANDS_MAX 32     /* commands before login, then 421 */
-#define FTP_LOGIN_TRIES_MAX       3      /* wrong passwords, then 421 */
-#define FTP_GLOB_STEPS_MAX        200000 /* pattern steps of one listing */
-#define FTP_REPLY_MAX             16384  /* bytes of one multi-line reply */
-#define FTP_ANSWER_LINES_MAX      1024   /* lines of one that a server sends us */
+#define FTP_LINE_PRELOGIN_MAX     520   /* before login no path is needed */
+#define FTP_PRELOGIN_COMMANDS_MAX 32    /* commands before login, then 421 */
+#define FTP_LOGIN_TRIES_MAX       3     /* wrong passwords, then 421 */
+#define FTP_REPLY_MAX             16384 /* bytes of one multi-line reply */
+#define FTP_ANSWER_LINES_MAX      1024  /* lines of one that a server sends us */
+
+/* scp, and commands on ssh channels */
+#define SCP_LINE_MAX     2048          /* as OpenSSH's; names are at most NAME_LEN_MAX of it */
+#define SCP_DEPTH_MAX    256           /* directories in directories */
+#define SCP_NAMES_BYTES  (1024 * 1024) /* sub-directories that wait for their turn */
+#define EXEC_NAMES_BYTES (1024 * 1024) /* what the patterns of one command stand for */
+#define EXEC_NAMES_MAX   65536
 
 /* accounts */
-#define USER_NAME_MAX  128
-#define PASSWORD_MAX   511               /* what crypt(3) reads */
+#define USER_NAME_MAX    128
+#define PASSWORD_MAX     511 /* what crypt(3) reads */
 #define ACCOUNT_KEYS_MAX 256
-#define HASH_QUEUE_MAX 64                /* waiting password checks, then 421 */
-#define REMEMBERED_MAX 4096              /* digests of right passwords */
-#define BAN_WINDOW_US  (60 * USEC_PER_S) /* failed logins are counted over so long */
-#define BAN_US         (60 * USEC_PER_S) /* and then refused for so long */
-#define BANS_MAX       4096              /* hosts whose failures are remembered */
+#define HASH_QUEUE_MAX   64                /* waiting password checks, then 421 */
+#define REMEMBERED_MAX   4096              /* digests of right passwords */
+#define BAN_WINDOW_US    (60 * USEC_PER_S) /* failed logins are counted over so long */
+#define BAN_US           (60 * USEC_PER_S) /* and then refused for so long */
+#define BANS_MAX         4096              /* hosts whose failures are remembered */
 
 /* defaults of settings: DESIGN 2 */
 #define DEFAULT_LOGIN_US        (60 * USEC_PER_S)

@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/glob.h"
 #include "base/limits.h"
 #include "ftp/entry.h"
-#include "ftp/wire/glob.h"
 #include "ftp/wire/reply.h"
 
 #define BATCH_BYTES      (32 * 1024)
@@ -173,8 +173,8 @@ static int expand_entry(struct ftp_lister *l, const struct ventry *entry, struct
 static void refund_steps(struct ftp_lister *l, uint64_t steps)
 {
     l->glob_steps += steps;
-    if (l->glob_steps > FTP_GLOB_STEPS_MAX)
-        l->glob_steps = FTP_GLOB_STEPS_MAX;
+    if (l->glob_steps > GLOB_STEPS_MAX)
+        l->glob_steps = GLOB_STEPS_MAX;
 }
 
 /* Matches one component in the prefix's directory. rest: the components behind it; no data:
@@ -198,7 +198,7 @@ static int expand_in_directory(struct ftp_lister *l, struct bytes component, str
             struct bytes name = bytes_of(entries[i].name, entries[i].name_len);
             if (level == 0)
                 refund_steps(l, name.len + GLOB_SPARE_STEPS);
-            r = ftp_glob_match(component, name, &l->glob_steps);
+            r = glob_match(component, name, &l->glob_steps);
             if (r > 0)
                 r = expand_entry(l, &entries[i], rest, level);
         }
@@ -212,7 +212,7 @@ static int expand(struct ftp_lister *l, struct bytes pattern, unsigned level)
     size_t before = l->prefix.len, slash;
     int r = 0;
     while (r == 0 && bytes_find(pattern, '/', &slash) &&
-           !ftp_glob_has_magic(bytes_first(pattern, slash))) {
+           !glob_has_magic(bytes_first(pattern, slash))) {
         r = buf_append_bytes(&l->prefix, bytes_first(pattern, slash + 1));
         pattern = bytes_skip(pattern, slash + 1);
     }
@@ -220,7 +220,7 @@ static int expand(struct ftp_lister *l, struct bytes pattern, unsigned level)
     struct bytes component = is_last ? pattern : bytes_first(pattern, slash);
     if (r == 0 && level >= GLOB_LEVELS_MAX)
         r = -FERRY_ELIMIT;
-    if (r == 0 && is_last && !ftp_glob_has_magic(component))
+    if (r == 0 && is_last && !glob_has_magic(component))
         r = emit_literal(l, component);
     else if (r == 0)
         r = expand_in_directory(l, component,
@@ -247,7 +247,7 @@ int ftp_lister_open(struct ftp_lister *l, struct bytes name)
     l->target = (struct vpath){0};
     l->dir = NULL;
     l->is_pattern = false;
-    l->glob_steps = FTP_GLOB_STEPS_MAX;
+    l->glob_steps = GLOB_STEPS_MAX;
     l->now_us = clock_wall_us();
     buf_init(&l->prefix, 2 * PATH_LEN_MAX);
     buf_init(&l->scratch, 2 * PATH_LEN_MAX);
@@ -255,7 +255,7 @@ int ftp_lister_open(struct ftp_lister *l, struct bytes name)
     int r = vpath_parse(l->cwd, name.len != 0 ? name : BYTES_LIT("."), &l->target);
     if (r == 0)
         r = vfs_stat(l->vfs, &l->target, true, &l->stat);
-    if (r == -ENOENT && l->form != FTP_LISTER_FACTS && ftp_glob_has_magic(name)) {
+    if (r == -ENOENT && l->form != FTP_LISTER_FACTS && glob_has_magic(name)) {
         l->is_pattern = true;
         return 0;
     }

@@ -2,7 +2,7 @@
  * ftp/).
  *
  * Lines go to a stream in batches, in the order of the file system, so the memory is bounded
- * whatever the directory holds. A pattern costs at most FTP_GLOB_STEPS_MAX comparisons beside
+ * whatever the directory holds. A pattern costs at most GLOB_STEPS_MAX comparisons beside
  * one look at each name of one directory.
  */
 #pragma once

@@ -7,7 +7,7 @@
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/transfer.h"
-#include "ftp/wire/glob.h"
+#include "ftp/wire/list_argument.h"
 #include "ftp/wire/reply.h"
 
 struct listing {

@@ -4,7 +4,7 @@
 
 #include "ftp/wire/command.h"
 #include "ftp/wire/facts.h"
-#include "ftp/wire/glob.h"
+#include "ftp/wire/list_argument.h"
 #include "ftp/wire/site.h"
 #include "ftp/wire/timeval.h"
 #include "invariant.h"

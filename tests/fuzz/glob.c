@@ -1,9 +1,10 @@
 /* Patterns: fnmatch(3) agrees where both define the result, and the steps bound the work.
  * Input: a pattern, a newline, a name. */
+#include "base/glob.h"
+
 #include <fnmatch.h>
 
 #include "base/err.h"
-#include "ftp/wire/glob.h"
 #include "invariant.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -32,7 +33,7 @@ static void compare_with_fnmatch(struct bytes pattern, struct bytes name)
     for (size_t i = 0; i < ARRAY_LEN(alphabets); i++) {
         restrict_to(alphabets[i], pattern, p);
         uint64_t steps = UINT64_MAX;
-        int hit = ftp_glob_match(bytes_str(p), bytes_str(n), &steps);
+        int hit = glob_match(bytes_str(p), bytes_str(n), &steps);
         INVARIANT(hit == (fnmatch(p, n, 0) == 0));
     }
 }
@@ -41,26 +42,26 @@ static void check_steps(struct bytes pattern, struct bytes name)
 {
     const uint64_t plenty = UINT64_MAX;
     uint64_t steps = plenty;
-    int result = ftp_glob_match(pattern, name, &steps);
+    int result = glob_match(pattern, name, &steps);
     uint64_t used = plenty - steps;
 
     /* an element is looked at for each byte of the name, and scanned to the pattern's end */
     INVARIANT(result == 0 || result == 1);
     INVARIANT(used <= (pattern.len + 1) * (pattern.len + 1) * (name.len + 1));
     steps = used;
-    INVARIANT(ftp_glob_match(pattern, name, &steps) == result && steps == 0);
+    INVARIANT(glob_match(pattern, name, &steps) == result && steps == 0);
     if (used == 0)
         return;
     steps = used - 1;
-    INVARIANT(ftp_glob_match(pattern, name, &steps) == -FERRY_ELIMIT && steps == 0);
+    INVARIANT(glob_match(pattern, name, &steps) == -FERRY_ELIMIT && steps == 0);
 }
 
 static void check_literal(struct bytes pattern)
 {
     uint64_t steps = UINT64_MAX;
 
-    if (!ftp_glob_has_magic(pattern))
-        INVARIANT(ftp_glob_match(pattern, pattern, &steps) == 1);
+    if (!glob_has_magic(pattern))
+        INVARIANT(glob_match(pattern, pattern, &steps) == 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

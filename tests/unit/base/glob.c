@@ -1,4 +1,4 @@
-#include "ftp/wire/glob.h"
+#include "base/glob.h"
 
 #include "base/err.h"
 #include "base/limits.h"
@@ -6,8 +6,8 @@
 
 static int match(const char *pattern, const char *name)
 {
-    uint64_t steps = FTP_GLOB_STEPS_MAX;
-    return ftp_glob_match(bytes_str(pattern), bytes_str(name), &steps);
+    uint64_t steps = GLOB_STEPS_MAX;
+    return glob_match(bytes_str(pattern), bytes_str(name), &steps);
 }
 
 static void matches_as_people_expect(void **state)
@@ -97,7 +97,7 @@ static void a_glob_bomb_costs_no_more_than_pattern_times_name(void **state)
         pattern[len++] = 'b';
         uint64_t steps = len * sizeof(name);
         assert_int_equal(
-            ftp_glob_match(bytes_of(pattern, len), bytes_of(name, sizeof(name)), &steps), 0);
+            glob_match(bytes_of(pattern, len), bytes_of(name, sizeof(name)), &steps), 0);
     }
 }
 
@@ -117,11 +117,11 @@ static void stops_when_the_steps_are_used_up(void **state)
         struct bytes pattern = bytes_str(rows[i].pattern), name = bytes_str(rows[i].name);
         for (uint64_t budget = 0; budget < rows[i].needed; budget++) {
             uint64_t steps = budget;
-            assert_int_equal(ftp_glob_match(pattern, name, &steps), -FERRY_ELIMIT);
+            assert_int_equal(glob_match(pattern, name, &steps), -FERRY_ELIMIT);
             assert_true(steps == 0);
         }
         uint64_t steps = rows[i].needed;
-        assert_true(ftp_glob_match(pattern, name, &steps) >= 0);
+        assert_true(glob_match(pattern, name, &steps) >= 0);
         assert_true(steps == 0);
     }
 }
@@ -132,54 +132,9 @@ static void knows_a_pattern_from_a_name(void **state)
     static const char *const magic[] = {"*", "a?", "[", "x\\y", "a/b*/c"};
     static const char *const plain[] = {"", "a", "a]", "a/b", "-la", "!^~"};
     for (size_t i = 0; i < ARRAY_LEN(magic); i++)
-        assert_true(ftp_glob_has_magic(bytes_str(magic[i])));
+        assert_true(glob_has_magic(bytes_str(magic[i])));
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
-        assert_false(ftp_glob_has_magic(bytes_str(plain[i])));
-}
-
-static void expect_bytes(struct bytes s, const char *text)
-{
-    assert_int_equal(s.len, strlen(text));
-    if (s.len > 0)
-        assert_memory_equal(s.data, text, s.len);
-}
-
-static void leading_options_are_dropped_and_l_is_noted(void **state)
-{
-    (void)state;
-
-    static const struct {
-        const char *argument;
-        bool is_long;
-        const char *path;
-    } rows[] = {
-        {"", false, ""},
-        {"dir", false, "dir"},
-        {"-la", true, ""},
-        {"-la ", true, ""},
-        {"-la dir", true, "dir"},
-        {"-l -a dir", true, "dir"},
-        {"-R dir", false, "dir"},
-        {"-1tF dir", false, "dir"},
-        {"-aa -a x", false, "x"},
-        {"-la  dir", true, " dir"},
-        {"-a dir -l", false, "dir -l"},
-        {"-", false, "-"},
-        {"- a", false, "- a"},
-        {"-a.txt", false, "-a.txt"},
-        {"--", false, ""},
-        {"-- -a", false, "-a"},
-        {"-l -- -- x", true, "-- x"},
-        {"--all x", false, "--all x"},
-        {" -a", false, " -a"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct ftp_list_argument a;
-        ftp_list_argument_parse(bytes_str(rows[i].argument), &a);
-        assert_int_equal(a.long_format, rows[i].is_long);
-        expect_bytes(a.path, rows[i].path);
-    }
+        assert_false(glob_has_magic(bytes_str(plain[i])));
 }
 
 int main(void)
@@ -189,7 +144,6 @@ int main(void)
         cmocka_unit_test(a_glob_bomb_costs_no_more_than_pattern_times_name),
         cmocka_unit_test(stops_when_the_steps_are_used_up),
         cmocka_unit_test(knows_a_pattern_from_a_name),
-        cmocka_unit_test(leading_options_are_dropped_and_l_is_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
