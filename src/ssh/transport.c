@@ -285,7 +285,8 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
         if (due < 0)
             return due;
         if (before < SSH_PHASE_SERVICE && t->phase == SSH_PHASE_SERVICE)
-            return SSH_NEXT_OPENED; /* what came with NEWKEYS is for who comes after the start */
+            return SSH_NEXT_OPENED; /* what came with NEWKEYS is for who comes after the start
+                                     */
         if (r == 1) {
             *ret = (struct ssh_packet){payload, t->in};
             return SSH_NEXT_PACKET;
