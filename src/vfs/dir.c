@@ -9,7 +9,7 @@
 
 /* What one getdents64() may return: a batch, and its names stay where the kernel put them. The
  * links of a batch may lead to longer names: a batch that has read many of them ends early. */
-#define RAW_BYTES     (64 * 1024)
+#define RAW_BYTES     (60 * 1024)
 #define RECORD_MIN    24 /* a name of one byte */
 #define RECORD_MAX    (offsetof(struct dirent64, d_name) + NAME_LEN_MAX + 8)
 #define BATCH_MAX     (RAW_BYTES / RECORD_MIN)

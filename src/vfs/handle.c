@@ -238,13 +238,15 @@ int vhandle_sync(struct vhandle *h)
 
 static int answer_set(struct vfile *f, struct handle_ask *ask)
 {
-    int r = 0;
     if (ask->attr.has_size) {
         vfile_write_begin(f);
-        r = sys_ftruncate(vfile_fd(f), (off_t)ask->attr.size_bytes);
+        int r = sys_ftruncate(vfile_fd(f), (off_t)ask->attr.size_bytes);
         vfile_write_end(f);
+        if (r < 0)
+            return r;
+        ask->is_cut = true;
     }
-    return r < 0 ? r : attr_apply(vfile_fd(f), S_IFREG, &ask->attr);
+    return attr_apply(vfile_fd(f), S_IFREG, &ask->attr);
 }
 
 static int check_set(struct vhandle *h, const struct vattr *attr)
@@ -260,16 +262,16 @@ static int check_set(struct vhandle *h, const struct vattr *attr)
     return r < 0 ? r : vupload_reserve(h->upload, attr->size_bytes);
 }
 
-/* What the end of the upload would undo is remembered for it. */
-static void note_set(struct vhandle *h, const struct vattr *attr)
+static void note_cut(struct vhandle *h, uint64_t size)
 {
-    struct vupload *u = h->upload;
-    if (attr->has_size)
-        h->end = attr->size_bytes;
-    if (!u)
-        return;
-    if (attr->has_size && u->sound_end > attr->size_bytes)
-        u->sound_end = attr->size_bytes;
+    h->end = size;
+    if (h->upload->sound_end > size)
+        h->upload->sound_end = size;
+}
+
+/* What a later write, or the end of the upload, would undo. */
+static void note_set(struct vupload *u, const struct vattr *attr)
+{
     u->set.has_mode |= attr->has_mode;
     if (attr->has_times) {
         u->set.has_times = true;
@@ -285,8 +287,10 @@ int vhandle_set(struct vhandle *h, const struct vattr *attr)
         return r;
     struct handle_ask ask = {.answer = answer_set, .attr = *attr};
     r = ask_handle(h, &ask);
-    if (r == 0)
-        note_set(h, attr);
+    if (ask.is_cut)
+        note_cut(h, attr->size_bytes);
+    if (r == 0 && h->upload)
+        note_set(h->upload, attr);
     return r;
 }
 

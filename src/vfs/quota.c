@@ -195,6 +195,8 @@ int quota_file_open(struct quota *q, const struct stat *st, struct quota_file **
 
 int quota_file_grow(struct quota *q, struct quota_file *f, uint64_t end_offset)
 {
+    if (!f)
+        return 0;
     int r = 0;
     (void)pthread_mutex_lock(&q->lock);
     if (end_offset > f->counted) {
@@ -208,6 +210,8 @@ int quota_file_grow(struct quota *q, struct quota_file *f, uint64_t end_offset)
 
 int quota_file_append(struct quota *q, struct quota_file *f, uint64_t len)
 {
+    if (!f)
+        return 0;
     (void)pthread_mutex_lock(&q->lock);
     int r = take(q, len, 0);
     if (r == 0)
@@ -222,6 +226,15 @@ static void shrink(struct quota *q, struct quota_file *f, uint64_t size)
         give(q, f->counted - size, 0);
         f->counted = size;
     }
+}
+
+/* The bytes of one who appends go behind those of another who does not, so a file can become
+ * longer than any of them could foresee. They are there: the limit is not asked. */
+static void settle(struct quota *q, struct quota_file *f, uint64_t size)
+{
+    shrink(q, f, size);
+    if (size != UINT64_MAX)
+        q->bytes += size - f->counted;
 }
 
 void quota_file_cut(struct quota *q, struct quota_file *f)
@@ -240,7 +253,7 @@ void quota_file_close(struct quota *q, struct quota_file *f, uint64_t size)
         return;
     (void)pthread_mutex_lock(&q->lock);
     if (--f->writers == 0) {
-        shrink(q, f, f->is_gone ? 0 : size);
+        settle(q, f, f->is_gone ? 0 : size);
         list_remove(&f->node);
         mem_free(f);
     }

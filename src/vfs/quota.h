@@ -42,13 +42,14 @@ struct quota_file;
 
 /* Under the names' lock, as the look that found st. -ENOMEM. */
 MUST_CHECK int quota_file_open(struct quota *, const struct stat *, struct quota_file **ret);
-/* The file may grow to that end. -FERRY_EQUOTA: and not further than before. */
+/* The file may grow to that end. NULL is fine. -FERRY_EQUOTA: and not further than before. */
 MUST_CHECK int quota_file_grow(struct quota *, struct quota_file *, uint64_t end_offset);
 /* The same for bytes that go to the end, wherever that is by then. */
 MUST_CHECK int quota_file_append(struct quota *, struct quota_file *, uint64_t len);
 /* Under the names' lock, as the cut to nothing that it tells of. */
 void quota_file_cut(struct quota *, struct quota_file *);
-/* Under the names' lock. size: what the file has; UINT64_MAX: nobody knows. */
+/* Under the names' lock. size: what the file has, and so what it costs; UINT64_MAX: nobody
+ * knows. */
 void quota_file_close(struct quota *, struct quota_file *, uint64_t size);
 
 /* Under the names' lock: a name of this file went, and with the last name its bytes. */

@@ -29,6 +29,7 @@ struct handle_ask {
     int (*answer)(struct vfile *, struct handle_ask *);
     struct vattr attr;
     struct stat st;
+    bool is_cut; /* the size is set, whatever became of the rest */
     int result;
 };
 

@@ -1,6 +1,7 @@
 /* Handles in a line, on a fresh tree with a ledger. */
 #pragma once
 #include "base/fault.h"
+#include "base/limits.h"
 #include "check.h"
 #include "ground.h"
 #include "vfs/handle.h"

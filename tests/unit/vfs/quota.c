@@ -82,9 +82,35 @@ static void a_file_whose_size_nobody_knows_keeps_what_it_has(void **state)
     expect_used(q, 60, 0);
     assert_int_equal(quota_file_open(NULL, &st, &f), 0);
     assert_null(f);
+    assert_int_equal(quota_file_grow(NULL, f, UINT64_MAX), 0);
+    assert_int_equal(quota_file_append(NULL, f, UINT64_MAX), 0);
     quota_file_cut(NULL, f);
     quota_file_close(NULL, f, 0);
     quota_give_file(NULL, &st);
+    quota_unref(q);
+}
+
+static void appended_bytes_add_up_and_what_came_besides_is_counted_at_the_end(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    struct quota_file *a = NULL, *b = NULL;
+    const struct stat st = {.st_mode = S_IFREG, .st_nlink = 1, .st_size = 10};
+    assert_int_equal(quota_new(100, 0, &q), 0);
+    assert_int_equal(quota_take(q, 10, 1), 0);
+    assert_int_equal(quota_file_open(q, &st, &a), 0);
+    assert_int_equal(quota_file_open(q, &st, &b), 0);
+    assert_int_equal(quota_file_append(q, a, 20), 0);
+    assert_int_equal(quota_file_append(q, b, 30), 0);
+    expect_used(q, 60, 1);
+    assert_int_equal(quota_file_append(q, b, 41), -FERRY_EQUOTA);
+    expect_used(q, 60, 1);
+    quota_file_close(q, a, 55);
+    expect_used(q, 60, 1);
+    quota_file_close(q, b, 120); /* more than the limit allows, but it is there */
+    expect_used(q, 120, 1);
+    quota_give_file(q, &(struct stat){.st_mode = S_IFREG, .st_nlink = 1, .st_size = 120});
+    expect_used(q, 0, 1);
     quota_unref(q);
 }
 
@@ -126,6 +152,7 @@ int main(void)
         cmocka_unit_test(nothing_and_zero_are_unlimited),
         cmocka_unit_test(a_file_without_a_name_gives_all_back_when_it_is_closed),
         cmocka_unit_test(a_file_whose_size_nobody_knows_keeps_what_it_has),
+        cmocka_unit_test(appended_bytes_add_up_and_what_came_besides_is_counted_at_the_end),
         cmocka_unit_test(threads_never_pass_the_limit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
