@@ -65,9 +65,10 @@ void roots_close(struct roots *roots)
 void roots_allow(const struct roots *roots, struct sandbox_rules *rules)
 {
     for (unsigned i = 0; i < roots->count; i++) {
-        bool only_reads = (roots->rights[i] & ~(unsigned)RIGHTS_READ_ONLY) == 0;
-        sandbox_add_tree(rules, vroot_fd(roots->at[i]),
-                         only_reads ? SANDBOX_READ : SANDBOX_WRITE);
+        unsigned rights = roots->rights[i];
+        bool only_reads = (rights & ~(unsigned)RIGHTS_READ_ONLY) == 0;
+        enum sandbox_access access = rights & RIGHT_LINK ? SANDBOX_LINKS : SANDBOX_WRITE;
+        sandbox_add_tree(rules, vroot_fd(roots->at[i]), only_reads ? SANDBOX_READ : access);
     }
 }
 

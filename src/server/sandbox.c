@@ -33,6 +33,7 @@ struct net_port {
 static const uint64_t tree_access[] = {
     [SANDBOX_READ] = READS,
     [SANDBOX_WRITE] = WRITES,
+    [SANDBOX_LINKS] = WRITES | LANDLOCK_ACCESS_FS_MAKE_SYM,
     [SANDBOX_FILES] = FILES,
 };
 

@@ -15,6 +15,7 @@
 enum sandbox_access {
     SANDBOX_READ,  /* open and list */
     SANDBOX_WRITE, /* also make, change, rename and remove files and directories */
+    SANDBOX_LINKS, /* symbolic links too */
     SANDBOX_FILES, /* make and write plain files of this directory: logs */
 };
 

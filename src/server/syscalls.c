@@ -28,7 +28,8 @@ static const char *const allowed[] = {
     "sendfile", "splice", "pipe2", "lseek", "close", "poll", "ppoll",
     /* files; paths are Landlock's and openat2's business */
     "openat", "openat2", "fstat", "newfstatat", "statx", "fstatfs", "getdents64", "readlinkat",
-    "mkdirat", "unlinkat", "renameat", "renameat2", "utimensat", "ftruncate", "fsync",
+    "mkdirat", "unlinkat", "renameat", "renameat2", "linkat", "symlinkat", "utimensat",
+    "ftruncate", "fsync",
     /* sockets */
     "bind", "listen", "accept4", "connect", "getsockname", "setsockopt", "getsockopt",
     "recvfrom", "sendto", "sendmsg", "shutdown",

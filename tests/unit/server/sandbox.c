@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 
 #include "child.h"
@@ -40,7 +41,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    static const char *const names[] = {"file", "new", "renamed", "log"};
+    static const char *const names[] = {"file", "new", "renamed", "log", "link", "second"};
     int fd = open(inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         unlinkat(fd, names[i], 0);
@@ -113,6 +114,7 @@ static int makes_only_files_and_directories(void)
     if (confine(SANDBOX_WRITE) == 0)
         return CHILD_SKIPS;
     FAILS_WITH(mkfifo("fifo", 0600), EACCES);
+    CHILD_ASSERT(link("file", "second") == 0); /* another name of what is there anyway */
     FAILS_WITH(symlink("/etc/passwd", "link"), EACCES);
     FAILS_WITH(mknod("socket", S_IFSOCK | 0600, 0), EACCES);
     char *const argv[] = {inside, NULL};
@@ -126,6 +128,30 @@ static void inside_a_root_no_fifo_socket_or_link_is_made_and_nothing_runs(void *
     run_in_child(makes_only_files_and_directories);
 }
 
+static int makes_links_too(void)
+{
+    if (confine(SANDBOX_LINKS) == 0)
+        return CHILD_SKIPS;
+    char path[96];
+    CHILD_ASSERT(symlink("/etc/passwd", "link") == 0);
+    FAILS_WITH(open("link", O_RDONLY), EACCES);
+    CHILD_ASSERT(open("new", O_RDWR | O_CREAT, 0600) >= 0);
+    CHILD_ASSERT(mkdir("dir", 0700) == 0 && link("new", "dir/second") == 0);
+    CHILD_ASSERT(unlink("dir/second") == 0);
+    snprintf(path, sizeof(path), "%s/new", outside);
+    FAILS_WITH(link("file", path), EACCES);
+    FAILS_WITH(symlink("file", path), EACCES);
+    FAILS_WITH(mkfifo("fifo", 0600), EACCES);
+    FAILS_WITH(mknod("socket", S_IFSOCK | 0600, 0), EACCES);
+    return 0;
+}
+
+static void where_links_may_be_made_they_lead_nowhere_else(void **state)
+{
+    (void)state;
+    run_in_child(makes_links_too);
+}
+
 static int only_reads(void)
 {
     int abi = confine(SANDBOX_READ);
@@ -136,6 +162,8 @@ static int only_reads(void)
     FAILS_WITH(open("file", O_WRONLY), EACCES);
     FAILS_WITH(open("new", O_WRONLY | O_CREAT, 0600), EACCES);
     FAILS_WITH(unlink("file"), EACCES);
+    FAILS_WITH(link("file", "second"), EACCES);
+    FAILS_WITH(symlink("file", "link"), EACCES);
     FAILS_WITH(mkdir("dir", 0700), EACCES);
     if (abi >= 3)
         FAILS_WITH(truncate("file", 0), EACCES);
@@ -313,6 +341,35 @@ static int allows_what_a_server_does(void)
     return 0;
 }
 
+static int handles_files(void)
+{
+    struct statfs fs;
+    struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 2}};
+    char target[16];
+    if (!sandbox_has_seccomp())
+        return CHILD_SKIPS;
+    CHILD_ASSERT(chdir(inside) == 0);
+    CHILD_ASSERT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    CHILD_ASSERT(sandbox_seccomp() == 0);
+    int fd = open("file", O_RDWR);
+    CHILD_ASSERT(fd >= 0 && pwrite(fd, "contents", 8, 0) == 8 && ftruncate(fd, 4) == 0);
+    CHILD_ASSERT(fchmod(fd, 0600) == 0 && futimens(fd, times) == 0 && fsync(fd) == 0);
+    CHILD_ASSERT(fstatfs(fd, &fs) == 0);
+    CHILD_ASSERT(linkat(AT_FDCWD, "file", AT_FDCWD, "second", 0) == 0);
+    CHILD_ASSERT(symlinkat("file", AT_FDCWD, "link") == 0);
+    CHILD_ASSERT(readlinkat(AT_FDCWD, "link", target, sizeof(target)) == 4);
+    CHILD_ASSERT(utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW) == 0);
+    FAILS_WITH(mknodat(AT_FDCWD, "fifo", S_IFIFO | 0600, 0), EPERM);
+    FAILS_WITH(fchown(fd, 0, 0), EPERM);
+    return 0;
+}
+
+static void what_sftp_does_to_files_works(void **state)
+{
+    (void)state;
+    run_in_child(handles_files);
+}
+
 static void threads_memory_and_tcp_work(void **state)
 {
     (void)state;
@@ -326,12 +383,14 @@ int main(void)
         TEST(inside_a_root_files_are_made_renamed_and_removed),
         TEST(outside_of_the_roots_nothing_opens),
         TEST(inside_a_root_no_fifo_socket_or_link_is_made_and_nothing_runs),
+        TEST(where_links_may_be_made_they_lead_nowhere_else),
         TEST(a_root_that_nobody_may_change_is_read_only_for_the_process),
         TEST(a_log_directory_takes_files_and_gives_none),
         TEST(passive_ports_bind_and_other_listeners_do_not),
         TEST(exec_fork_ptrace_and_the_like_fail_with_eperm),
         TEST(a_socket_is_tcp_or_none),
         TEST(no_file_is_made_to_run_as_the_server),
+        TEST(what_sftp_does_to_files_works),
         TEST(threads_memory_and_tcp_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

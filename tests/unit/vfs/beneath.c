@@ -4,8 +4,7 @@
 #include <sys/un.h>
 
 #include "base/limits.h"
-#include "check.h"
-#include "tree.h"
+#include "handle_ground.h"
 
 enum act {
     STAT,
@@ -21,6 +20,20 @@ enum act {
     RENAME_TO,
     CHMOD,
     MTIME,
+    /* by a handle, and what else SFTP asks */
+    HANDLE_READ,
+    HANDLE_UPDATE,
+    HANDLE_REWRITE,
+    HANDLE_CLAIM,
+    SET,
+    SET_LINK,
+    SET_SIZE,
+    SYMLINK,
+    LINK_FROM,
+    LINK_TO,
+    READLINK,
+    RENAME_NEW,
+    SPACE,
     ACT_COUNT
 };
 
@@ -31,43 +44,58 @@ struct row {
 
 #define ALL(e)                                                                                 \
     {                                                                                          \
-        e, e, e, e, e, e, e, e, e, e, e, e, e                                                  \
+        e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e, e           \
     }
 
 /* In the order of enum act. */
 #define REGULAR                                                                                \
     {                                                                                          \
-        0, 0, 0, ENOTDIR, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, 0, 0                                 \
+        0, 0, 0, ENOTDIR, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, 0, 0, 0, 0, 0, EEXIST, 0, 0, 0,      \
+            EEXIST, 0, EEXIST, EINVAL, EEXIST, 0                                               \
+    }
+#define LINK_IN                                                                                \
+    {                                                                                          \
+        0, 0, 0, ENOTDIR, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, 0, 0, 0, 0, 0, EEXIST, 0, 0, 0,      \
+            EEXIST, FERRY_ENOTREG, EEXIST, 0, EEXIST, 0                                        \
     }
 #define ROOT                                                                                   \
     {                                                                                          \
-        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EPERM, EISDIR, EPERM, EPERM, 0, 0             \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EPERM, EISDIR, EPERM, EPERM, 0, 0, EISDIR,    \
+            EISDIR, EISDIR, EISDIR, 0, 0, EISDIR, EEXIST, EPERM, EPERM, EINVAL, EPERM, 0       \
     }
 #define DIRECTORY                                                                              \
     {                                                                                          \
-        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTEMPTY, EISDIR, 0, EISDIR, 0, 0            \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTEMPTY, EISDIR, 0, EISDIR, 0, 0, EISDIR,   \
+            EISDIR, EISDIR, EEXIST, 0, 0, EISDIR, EEXIST, EISDIR, EEXIST, EINVAL, EEXIST, 0    \
     }
 #define NOTHING                                                                                \
     {                                                                                          \
-        ENOENT, ENOENT, ENOENT, ENOENT, 0, 0, 0, ENOENT, ENOENT, ENOENT, 0, ENOENT, ENOENT     \
+        ENOENT, ENOENT, ENOENT, ENOENT, 0, 0, 0, ENOENT, ENOENT, ENOENT, 0, ENOENT, ENOENT,    \
+            ENOENT, ENOENT, 0, 0, ENOENT, ENOENT, ENOENT, 0, ENOENT, 0, ENOENT, 0, ENOENT      \
     }
 /* The link itself can be looked at, removed, moved and replaced; never what is behind it. */
 #define LINK(e)                                                                                \
     {                                                                                          \
-        e, 0, e, e, e, e, EEXIST, ENOTDIR, 0, 0, 0, e, e                                       \
+        e, 0, e, e, e, e, EEXIST, ENOTDIR, 0, 0, 0, e, e, e, e, e, EEXIST, e, 0, e, EEXIST,    \
+            FERRY_ENOTREG, EEXIST, 0, EEXIST, e                                                \
     }
 #define LINK_TO_DIR                                                                            \
     {                                                                                          \
-        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTDIR, 0, 0, 0, 0, 0                        \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, ENOTDIR, 0, 0, 0, 0, 0, EISDIR, EISDIR,       \
+            EISDIR, EEXIST, 0, 0, EISDIR, EEXIST, FERRY_ENOTREG, EEXIST, 0, EEXIST, 0          \
     }
 #define LINK_TO_NONE                                                                           \
     {                                                                                          \
-        ENOENT, 0, ENOENT, ENOENT, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, ENOENT, ENOENT              \
+        ENOENT, 0, ENOENT, ENOENT, 0, 0, EEXIST, ENOTDIR, 0, 0, 0, ENOENT, ENOENT, ENOENT,     \
+            ENOENT, 0, EEXIST, ENOENT, 0, ENOENT, EEXIST, FERRY_ENOTREG, EEXIST, 0, EEXIST,    \
+            ENOENT                                                                             \
     }
 #define SPECIAL                                                                                \
     {                                                                                          \
         0, 0, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, EEXIST, ENOTDIR, 0,  \
-            0, 0, FERRY_ENOTREG, FERRY_ENOTREG                                                 \
+            0, 0, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG,   \
+            EEXIST, FERRY_ENOTREG, FERRY_ENOTREG, FERRY_ENOTREG, EEXIST, FERRY_ENOTREG,        \
+            EEXIST, EINVAL, EEXIST, 0                                                          \
     }
 
 static const struct row rows[] = {
@@ -79,9 +107,9 @@ static const struct row rows[] = {
     {"/nowhere/../file", REGULAR},
     {"/ctl\n\r\x01\x1b[2Jname", REGULAR},
     {"/not\xffutf8", REGULAR},
-    {"/link-in", REGULAR},
-    {"/link-in-up", REGULAR},
-    {"/link-in-chain", REGULAR},
+    {"/link-in", LINK_IN},
+    {"/link-in-up", LINK_IN},
+    {"/link-in-chain", LINK_IN},
     {"/link-dir/file", REGULAR},
     {"/link-dir/../file", REGULAR},
     {"/", ROOT},
@@ -119,7 +147,7 @@ static const struct row rows[] = {
 /* With its own expectations for what follows: stat of a link to a FIFO is that of the FIFO. */
 static int expected(const struct row *row, enum act act)
 {
-    if (strcmp(row->path, "/link-fifo") == 0 && act == STAT)
+    if (strcmp(row->path, "/link-fifo") == 0 && (act == STAT || act == SPACE))
         return 0;
     return row->expected[act];
 }
@@ -203,12 +231,78 @@ static int open_and_read(struct vfs *v, const struct vpath *path)
     return 0;
 }
 
+static int handle(struct tree *t, const struct vpath *path, struct vhandle_request request)
+{
+    struct vhandle *h = NULL;
+    struct vattr attr = {.has_size = request.writes, .has_times = true, .size_bytes = 1};
+    int r = open_handle(t, path->text, request, &h);
+    if (r < 0)
+        return r;
+    TASK_ASSERT(!request.writes || put(h, 0, "evil") == 0);
+    TASK_ASSERT(vhandle_set(h, &attr) == 0);
+    return vhandle_close(h, true);
+}
+
+static int perform_for_sftp(struct tree *t, enum act act, const struct vpath *path)
+{
+    struct vpath other = vpath_of("/other"), moved = vpath_of("/moved");
+    struct vattr attr = {.has_mode = act == SET, .has_times = true, .mode = 0700};
+    const struct vattr cut = {.has_size = true, .size_bytes = 1};
+    struct vspace space;
+    char target[8];
+    int r = -EINVAL;
+    switch ((unsigned)act) { /* some of them */
+    case HANDLE_READ:
+        r = handle(t, path, READS);
+        break;
+    case HANDLE_UPDATE:
+        r = handle(t, path, UPDATES);
+        break;
+    case HANDLE_REWRITE:
+        r = handle(t, path, REWRITES);
+        break;
+    case HANDLE_CLAIM:
+        r = handle(t, path, CLAIMS);
+        break;
+    case SET:
+    case SET_LINK:
+        r = vfs_set(t->vfs, path, act == SET, &attr);
+        break;
+    case SET_SIZE:
+        r = vfs_set(t->vfs, path, true, &cut);
+        break;
+    case SYMLINK:
+        r = vfs_symlink(t->vfs, BYTES_LIT("../outside/new"), path);
+        break;
+    case LINK_FROM:
+        r = vfs_link(t->vfs, path, &moved);
+        break;
+    case LINK_TO:
+        r = vfs_link(t->vfs, &other, path);
+        break;
+    case READLINK:
+        r = vfs_readlink(t->vfs, path, target, sizeof(target));
+        break;
+    case RENAME_NEW:
+        r = vfs_rename_new(t->vfs, &other, path);
+        break;
+    case SPACE:
+        r = vfs_space(t->vfs, path, &space);
+        break;
+    default:
+        break;
+    }
+    vpath_done(&other);
+    vpath_done(&moved);
+    return r;
+}
+
 static int perform(struct tree *t, enum act act, const struct vpath *path)
 {
     struct vpath other = vpath_of("/other"), moved = vpath_of("/moved");
     struct vstat st;
     int r = -EINVAL;
-    switch (act) {
+    switch ((unsigned)act) {
     case STAT:
         r = vfs_stat(t->vfs, path, true, &st);
         break;
@@ -248,7 +342,8 @@ static int perform(struct tree *t, enum act act, const struct vpath *path)
     case MTIME:
         r = vfs_set_mtime(t->vfs, path, 1000000);
         break;
-    case ACT_COUNT:
+    default:
+        r = perform_for_sftp(t, act, path);
         break;
     }
     vpath_done(&other);
@@ -267,6 +362,7 @@ static void expect(const char *path_text, enum act act, int expected_errno, bool
                            &t.root) == 0);
     TASK_ASSERT(vfs_new(t.root, &t.rights, &t.policy, NULL, runtime_files_pool(runtime_self()),
                         NULL, &t.vfs) == 0);
+    TASK_ASSERT(rights_set(&t.rights, BYTES_LIT("/"), RIGHTS_ALL) == 0);
     snapshot(&t, before, sizeof(before));
     struct vpath path = vpath_of(path_text);
     int r = perform(&t, act, &path);
@@ -326,7 +422,9 @@ static void an_in_root_tree_leads_links_back_into_itself(void **state)
 /* The kernel tells of each open, except of those with O_PATH. */
 static void look_at_fifo(void *arg)
 {
-    static const enum act acts[] = {STAT, OPEN, LIST, STORE, APPEND, CHMOD, MTIME};
+    static const enum act acts[] = {STAT,          OPEN,           LIST,  STORE,
+                                    APPEND,        CHMOD,          MTIME, HANDLE_READ,
+                                    HANDLE_UPDATE, HANDLE_REWRITE, SET,   SET_SIZE};
     struct tree *t = arg;
     char events[4096];
     tree_serve(t, NULL);
@@ -413,7 +511,9 @@ static void magic_and_devices(void *arg)
 {
     (void)arg;
 
-    static const enum act acts[] = {STAT, OPEN, LIST, STORE, APPEND, CHMOD, MTIME};
+    static const enum act acts[] = {STAT,          OPEN,           LIST,  STORE,
+                                    APPEND,        CHMOD,          MTIME, HANDLE_READ,
+                                    HANDLE_UPDATE, HANDLE_REWRITE, SET,   SET_SIZE};
 
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         TASK_ASSERT(try_all("/proc/self", "/root", acts[i]) == -ELOOP);
