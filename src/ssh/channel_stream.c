@@ -71,8 +71,8 @@ static int wait_writable(struct ssh_channel *ch)
         if (r < 0)
             return r;
         usec_t deadline = stall_deadline(ch);
-        if (ssh_transport_unsent(t) > SSH_OUTPUT_CAP)
-            r = ssh_transport_drain(t, SSH_OUTPUT_CAP, deadline);
+        if (ssh_transport_unsent(t) > SSH_OUTPUT_CAP / 2)
+            r = ssh_transport_drain(t, SSH_OUTPUT_CAP / 2, deadline);
         else if (ch->peer_window > 0)
             return 0;
         else

@@ -24,21 +24,25 @@ struct ssh_client {
 
 /* -- the session task -- */
 
-/* What cannot be read now stays with the server, as long as it makes us hold too much. */
+/* The server makes us hold too much: what was not dealt with yet stays as it is. */
+static bool must_stop(const struct ssh_client *c)
+{
+    return ssh_connection_is_full(c->connection) ||
+           ssh_transport_unsent(c->transport) > SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
+}
+
+static int wait_until_it_goes_on(struct ssh_client *c)
+{
+    int r = event_wait(&c->wake, clock_after(c->stream->stall_us));
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
 static int wait_for_more(struct ssh_client *c)
 {
     usec_t exchange = ssh_transport_deadline(c->transport);
-    bool is_full = ssh_connection_is_full(c->connection) ||
-                   ssh_transport_unsent(c->transport) > SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
-    int r;
     if (clock_now() >= exchange)
         return -ETIMEDOUT;
-    if (is_full) {
-        usec_t stalled = clock_after(c->stream->stall_us);
-        r = event_wait(&c->wake, stalled < exchange ? stalled : exchange);
-        return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
-    }
-    r = stream_wait(c->stream, &c->wake, exchange);
+    int r = stream_wait(c->stream, &c->wake, exchange);
     if (r == 0)
         return ssh_transport_fill(c->transport);
     return r == 1 ? 0 : r;
@@ -56,6 +60,10 @@ static int read_and_dispatch(struct ssh_client *c)
         if (r < 0)
             break;
         ssh_connection_sweep(c->connection); /* it may have sent the last CLOSE */
+        if (must_stop(c)) {
+            r = wait_until_it_goes_on(c);
+            continue;
+        }
         r = ssh_transport_next(c->transport, &packet);
         if (r == SSH_NEXT_MORE)
             r = wait_for_more(c);

@@ -22,7 +22,7 @@
 #define SSH_INPUT_CAP          (1024 * 1024)
 #define SSH_WINDOW_FIRST       (2 * 1024 * 1024)
 #define SSH_WINDOW_MAX         (15 * 1024 * 1024)
-#define SSH_OUTPUT_CAP         (1024 * 1024) /* two batches */
+#define SSH_OUTPUT_CAP         (1024 * 1024) /* two batches: one goes, one is added */
 #define SSH_CONTROL_OUTPUT_MAX (64 * 1024)   /* unsent answers, beyond which nothing is read */
 #define SSH_PACKET_MIN_DATA    64            /* a peer that takes less in a packet is refused */
 #define SSH_DATA_MAX           (128 * 1024)  /* bytes of data in a packet that we take */

@@ -144,16 +144,23 @@ static bool may_doze(struct ssh_session *s)
            ssh_transport_is_idle(s->transport);
 }
 
-/* Nothing to read is here. What is not read yet stays with the peer while it holds too much of
- * ours, in either direction. */
+/* What was not dealt with yet stays as it is while the peer makes us hold too much, in either
+ * direction: each message may have an answer. */
+static bool must_stop(const struct ssh_session *s)
+{
+    return ssh_connection_is_full(s->connection) ||
+           ssh_transport_unsent(s->transport) > CONTROL_UNSENT_MAX;
+}
+
+static int wait_until_it_goes_on(struct ssh_session *s)
+{
+    int r = event_wait(&s->wake, clock_after(session_timeouts(s->base.shared)->stall_us));
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
+/* Nothing to read is here. */
 static int wait_for_more(struct ssh_session *s)
 {
-    if (ssh_connection_is_full(s->connection) ||
-        ssh_transport_unsent(s->transport) > CONTROL_UNSENT_MAX) {
-        usec_t stall_us = session_timeouts(s->base.shared)->stall_us;
-        int r = event_wait(&s->wake, stall_us != 0 ? clock_after(stall_us) : USEC_NEVER);
-        return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
-    }
     usec_t deadline = idle_deadline(s);
     if (clock_now() >= deadline)
         return -ETIMEDOUT;
@@ -180,6 +187,10 @@ static int connection_run(struct ssh_session *s)
             break;
         ssh_connection_sweep(s->connection); /* it may have sent the last CLOSE */
         struct ssh_packet packet;
+        if (must_stop(s)) {
+            r = wait_until_it_goes_on(s);
+            continue;
+        }
         r = ssh_transport_next(s->transport, &packet);
         if (r == SSH_NEXT_MORE) {
             r = wait_for_more(s);

@@ -269,9 +269,6 @@ static inline int server_wait(struct test_server *s)
         deadline = ssh_transport_deadline(s->transport);
     if (clock_now() >= deadline)
         return -ETIMEDOUT;
-    if (ssh_connection_is_full(s->connection) ||
-        ssh_transport_unsent(s->transport) > SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX)
-        return event_wait(&s->wake, deadline);
     int r = stream_wait(s->stream, &s->wake, deadline);
     if (r == 0)
         return ssh_transport_fill(s->transport);
@@ -287,6 +284,12 @@ static inline int server_serve(struct test_server *s)
         r = ssh_connection_settle(s->connection);
         ssh_connection_sweep(s->connection);
         server_look(s);
+        if (r == 0 &&
+            (ssh_connection_is_full(s->connection) ||
+             ssh_transport_unsent(s->transport) > SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX)) {
+            r = event_wait(&s->wake, clock_after(STALL_US));
+            continue;
+        }
         if (r == 0)
             r = ssh_transport_next(s->transport, &packet);
         if (r == SSH_NEXT_MORE)
@@ -385,7 +388,8 @@ static inline void relay_main(void *arg)
 struct link {
     struct ssh_offer_settings client_offers, server_offers;
     uint64_t client_rekey_bytes, server_rekey_bytes;
-    uint64_t seed; /* where reads and writes are cut; 0: nowhere */
+    uint64_t seed;             /* where reads and writes are cut; 0: nowhere */
+    struct bytes before_ident; /* the server's other lines */
     bool has_relay;
     struct relay_way to_server, to_client;
 
@@ -470,6 +474,8 @@ static inline void link_main(void *arg)
         .rekey_bytes = l->server_rekey_bytes,
     };
     l->server.stream = server_end_of;
+    if (r == 0 && l->before_ident.len > 0)
+        r = stream_write_bytes(server_end_of, l->before_ident);
     if (r == 0)
         r = scope_start(&scope, "server", TASK_NORMAL, server_main, &l->server, NULL);
     if (r == 0) {

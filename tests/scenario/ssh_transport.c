@@ -146,6 +146,31 @@ static void nothing_in_common_says_in_which_list(void **state)
     }
 }
 
+static void a_client_reads_other_lines_before_the_ident(void **state)
+{
+    (void)state;
+    static char lines[SSH_IDENT_BEFORE_MAX + 1000];
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        struct link l = link_of(small_dialogue);
+        l.before_ident = BYTES_LIT("Welcome!\r\n\r\nNo ssh here yet\r\n");
+        run_whole(&l, seed);
+        memset(lines, 'a', sizeof(lines));
+        lines[sizeof(lines) - 1] = '\n';
+        l = link_of(small_dialogue);
+        l.before_ident = bytes_of(lines, sizeof(lines)); /* too long */
+        l.seed = seed;
+        link_run(&l, seed);
+        assert_int_equal(l.connected, -FERRY_EPROTO);
+        for (size_t i = 99; i < sizeof(lines); i += 100)
+            lines[i] = '\n'; /* too many */
+        l = link_of(small_dialogue);
+        l.before_ident = bytes_of(lines, sizeof(lines));
+        l.seed = seed;
+        link_run(&l, seed);
+        assert_int_equal(l.connected, -FERRY_EPROTO);
+    }
+}
+
 /* -- new keys -- */
 
 #define STORM_BYTES (3 * 1000 * 1000)
@@ -341,6 +366,7 @@ int main(void)
         cmocka_unit_test(every_algorithm_works_with_every_other),
         cmocka_unit_test(much_data_passes_in_each_cipher),
         cmocka_unit_test(nothing_in_common_says_in_which_list),
+        cmocka_unit_test(a_client_reads_other_lines_before_the_ident),
         cmocka_unit_test(keys_change_in_the_middle_of_a_transfer),
         cmocka_unit_test(keys_change_during_an_upload),
         cmocka_unit_test(no_flipped_bit_goes_unnoticed),
