@@ -246,18 +246,6 @@ static void ftp_session_run(void *arg)
 
 /* -- the start -- */
 
-static int control_stream_new(int fd, usec_t stall_us, struct stream **ret)
-{
-    struct io_fd *io;
-    int r = io_fd_new(fd, &io);
-    if (r < 0)
-        return r;
-    /* What has come is told as the first edge, so nobody needs to look: the session sleeps
-     * until the peer speaks. */
-    io_fd_not_ready(io, IO_READ, io_fd_edges(io, IO_READ));
-    return tcp_stream_new(io, stall_us, ret);
-}
-
 static int greet(struct ftp_session *s)
 {
     const char *banner = s->service->banner;
@@ -268,7 +256,7 @@ int ftp_session_start(const struct ftp_service *service, struct scope *sessions,
                       const struct addr *peer, const struct addr *local)
 {
     struct stream *control;
-    int r = control_stream_new(fd, HELLO_US, &control);
+    int r = tcp_stream_accepted(fd, HELLO_US, &control);
     if (r < 0)
         return r;
     struct ftp_session *s = mem_new(sizeof(*s));

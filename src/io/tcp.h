@@ -38,6 +38,9 @@ PARKS MUST_CHECK int tcp_connect(const struct addr *to, const struct addr *from,
 
 /* A stream over a connected socket; takes the io_fd on success and on failure. */
 MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **ret);
+/* A stream over a connection that was just accepted; takes fd. What has come already is told as
+ * the first edge, so nobody needs to look: its session may doze at once. */
+MUST_CHECK int tcp_stream_accepted(int fd, usec_t stall_us, struct stream **ret);
 MUST_CHECK int tcp_set_nodelay(struct io_fd *);
 /* All that the peer sent was read, and no more will come: it closed, or the connection is gone.
  */

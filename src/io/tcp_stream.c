@@ -287,3 +287,13 @@ int tcp_stream_new(struct io_fd *f, usec_t stall_us, struct stream **ret)
     *ret = &t->stream;
     return 0;
 }
+
+int tcp_stream_accepted(int fd, usec_t stall_us, struct stream **ret)
+{
+    struct io_fd *io;
+    int r = io_fd_new(fd, &io);
+    if (r < 0)
+        return r;
+    io_fd_not_ready(io, IO_READ, io_fd_edges(io, IO_READ));
+    return tcp_stream_new(io, stall_us, ret);
+}

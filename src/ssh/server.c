@@ -270,22 +270,11 @@ static void session_main(void *arg)
 
 /* -- the start -- */
 
-static int control_stream_new(int fd, usec_t stall_us, struct stream **ret)
-{
-    struct io_fd *io;
-    int r = io_fd_new(fd, &io);
-    if (r < 0)
-        return r;
-    /* the first edge tells what has come: the session sleeps until the peer speaks */
-    io_fd_not_ready(io, IO_READ, io_fd_edges(io, IO_READ));
-    return tcp_stream_new(io, stall_us, ret);
-}
-
 int ssh_session_start(const struct ssh_server *server, struct scope *sessions, int fd,
                       const struct addr *peer, const struct addr *local)
 {
     struct stream *control;
-    int r = control_stream_new(fd, session_timeouts(server->shared)->stall_us, &control);
+    int r = tcp_stream_accepted(fd, session_timeouts(server->shared)->stall_us, &control);
     if (r < 0)
         return r;
     struct ssh_session *s = mem_new(sizeof(*s));
