@@ -75,6 +75,15 @@ int sys_pipe_resize(int fd, size_t bytes)
     return (int)SYS(fcntl(fd, F_SETPIPE_SZ, (int)bytes));
 }
 
+int sys_set_nonblocking(int fd, bool on)
+{
+    int flags = (int)SYS(fcntl(fd, F_GETFL));
+    if (flags < 0)
+        return flags;
+    int r = (int)SYS(fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK));
+    return r < 0 ? r : (flags & O_NONBLOCK) != 0;
+}
+
 void sys_close(int fd)
 {
     if (fd >= 0)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -27,6 +28,8 @@ MUST_CHECK ssize_t sys_sendfile(int out_fd, int in_fd, off_t *off, size_t len);
 /* Does not wait. out_off: where in a file, and moved on; NULL: out_fd is the pipe. */
 MUST_CHECK ssize_t sys_splice(int in_fd, int out_fd, off_t *out_off, size_t len);
 MUST_CHECK int sys_pipe_resize(int fd, size_t bytes);
+/* What it was: 1, or 0. */
+MUST_CHECK int sys_set_nonblocking(int fd, bool on);
 void sys_close(int fd);     /* -1 is fine; no fault point: a close is never retried */
 void sys_fd_close(int *fd); /* closes and sets -1 */
 
