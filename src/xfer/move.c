@@ -20,6 +20,7 @@ static void move_unref(struct move *m)
     if (atomic_fetch_sub(&m->refs, 1) != 1)
         return;
     chunk_unref(m->chunk);
+    mem_free(m->own_pieces);
     if (m->socket != NULL)
         io_fd_unref(m->socket);
     vfile_unref(m->file);

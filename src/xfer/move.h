@@ -30,9 +30,10 @@ struct move {
     struct chunk *chunk;        /* referenced; behind the pieces */
     const struct iovec *pieces; /* memory that is read into or written from */
     unsigned count;
-    int read_flags;  /* of preadv2(): RWF_NOWAIT or 0 */
-    uint64_t offset; /* of the file */
-    uint64_t budget; /* bytes, at least 1 */
+    struct iovec *own_pieces; /* freed with it; NULL: the pieces lie in the chunk */
+    int read_flags;           /* of preadv2(): RWF_NOWAIT or 0 */
+    uint64_t offset;          /* of the file */
+    uint64_t budget;          /* bytes, at least 1 */
 
     /* what is answered */
     _Atomic uint64_t moved; /* file bytes of this run; may be read while it runs */

@@ -5,10 +5,10 @@
 #include "vfs/vfs.h"
 #include "xfer/xfer.h"
 
-/* Into the pieces, which lie in the chunk (chunk->pieces, or its data), as much as there is:
- * bytes read, 0 at the end of the file. The job, if it is left behind, keeps file and chunk
- * alive. -ECANCELED, -ETIMEDOUT (the file did not answer
- * for stall_us), -errno of the file. */
+/* Into the pieces, which are memory of the chunk, as much as there is: bytes read, 0 at the end
+ * of the file. The job, if it is left behind, keeps file and chunk alive, and has a list of
+ * pieces of its own. -ECANCELED, -ENOMEM, -ETIMEDOUT (the file did not answer for stall_us),
+ * -errno of the file. */
 PARKS MUST_CHECK ssize_t xfer_read_at(struct vfile *, uint64_t offset, struct chunk *,
                                       const struct iovec *pieces, unsigned count,
                                       usec_t stall_us);
