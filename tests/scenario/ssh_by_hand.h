@@ -78,6 +78,8 @@ static inline int hand_hear_for(struct by_hand *h, usec_t wait_us)
             return r;
     }
     TASK_ASSERT(ssh_packet_open(h->opening, h->received++, h->in, len, &payload) == 0);
+    for (size_t i = 0; i < h->in[4]; i++) /* its padding has nothing of what was in memory */
+        TASK_ASSERT(payload.data[payload.len + i] == 0);
     memcpy(h->message, payload.data, payload.len);
     h->heard = bytes_of(h->message, payload.len);
     memmove(h->in, h->in + len, h->held - len);

@@ -470,6 +470,41 @@ static void who_asks_and_reads_nothing_is_not_read(void **state)
     }
 }
 
+#define MANY_QUESTIONS 60000
+
+static void ask_much(void *arg)
+{
+    struct by_hand *h = arg;
+    for (unsigned i = 0; i < MANY_QUESTIONS; i++)
+        TASK_ASSERT(hand_exec(h, 0, "nothing") == 0);
+}
+
+/* It reads late: the server had stopped, and goes on. */
+static int client_reads_late(struct by_hand *h)
+{
+    struct scope scope;
+    int r = hand_ready(h, NULL, 1000, 32768);
+    scope_init(&scope);
+    if (r == 0)
+        r = scope_start(&scope, "ask", TASK_NORMAL, ask_much, h, NULL);
+    if (r == 0)
+        r = task_sleep_until(clock_after(STALL_US / 2));
+    for (unsigned i = 0; i < MANY_QUESTIONS && r == 0; i++)
+        r = hand_hear(h) == SSH_MSG_CHANNEL_FAILURE ? 0 : -EIO;
+    if (r == 0)
+        r = scope_wait(&scope, USEC_NEVER);
+    scope_leave(&scope);
+    return r;
+}
+
+static void who_reads_late_gets_every_answer(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_reads_late, 0);
+    assert_int_equal(l.result, 0);
+    assert_true(l.server.unsent_most > SSH_OUTPUT_CAP);
+}
+
 /* In an exchange the answers wait, and are counted. */
 static int client_asks_during_an_exchange(struct by_hand *h)
 {
@@ -579,6 +614,7 @@ int main(void)
         cmocka_unit_test(a_broken_window_ends_the_connection),
         cmocka_unit_test(windows_are_kept),
         cmocka_unit_test(who_asks_and_reads_nothing_is_not_read),
+        cmocka_unit_test(who_reads_late_gets_every_answer),
         cmocka_unit_test(owed_answers_have_a_bound),
         cmocka_unit_test(channels_end_in_each_order),
         cmocka_unit_test(what_no_channel_has_is_refused),

@@ -528,8 +528,9 @@ static inline void writing_main(void *arg)
 {
     struct writing *w = arg;
     w->result = send_pattern(w->stream, w->count);
+    int r = stream_end(w->stream, 0); /* also after a failure: who reads comes to an end */
     if (w->result == 0)
-        w->result = stream_end(w->stream, 0);
+        w->result = r;
 }
 
 /* Sends the pattern and reads it back, at once. */
