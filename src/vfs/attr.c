@@ -57,7 +57,8 @@ static int cut_counted(struct set_op *o, int fd, struct quota_file *f)
     return r < 0 ? r : sys_ftruncate(fd, (off_t)o->attr.size_bytes);
 }
 
-/* Under the names' lock: who removes the file meanwhile leaves its bytes to us. */
+/* Under the names' lock: who removes the file meanwhile leaves its bytes to us, and who writes
+ * to it settles them after us. */
 static int cut(struct set_op *o, int fd)
 {
     struct stat st;
@@ -72,8 +73,7 @@ static int cut(struct set_op *o, int fd)
     if (r < 0)
         return r;
     r = cut_counted(o, fd, f);
-    uint64_t size = sys_fstat(fd, &st) < 0 ? UINT64_MAX : (uint64_t)st.st_size;
-    quota_file_close(o->op.quota, f, size);
+    quota_file_close(o->op.quota, f, r == 0 ? o->attr.size_bytes : (uint64_t)st.st_size);
     return r;
 }
 

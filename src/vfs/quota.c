@@ -171,8 +171,9 @@ static struct quota_file *file_new(struct quota *q, const struct stat *st)
         return NULL;
     f->device = st->st_dev;
     f->inode = st->st_ino;
-    f->counted = (uint64_t)st->st_size;
-    f->is_gone = st->st_nlink == 0; /* between its making and this */
+    f->is_gone =
+        st->st_nlink == 0; /* since it was opened: who removed it gave its bytes back */
+    f->counted = f->is_gone ? 0 : (uint64_t)st->st_size;
     list_append(&q->in_place, &f->node);
     return f;
 }

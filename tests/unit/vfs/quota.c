@@ -69,6 +69,22 @@ static void a_file_without_a_name_gives_all_back_when_it_is_closed(void **state)
     quota_unref(q);
 }
 
+static void what_was_given_back_is_not_given_back_again(void **state)
+{
+    (void)state;
+    struct quota *q = NULL;
+    struct quota_file *f = NULL;
+    const struct stat removed = {.st_mode = S_IFREG, .st_size = 20};
+    assert_int_equal(quota_new(100, 0, &q), 0);
+    assert_int_equal(quota_take(q, 30, 1), 0); /* other files */
+    assert_int_equal(quota_file_open(q, &removed, &f), 0);
+    assert_int_equal(quota_file_grow(q, f, 40), 0);
+    expect_used(q, 70, 1);
+    quota_file_close(q, f, 40);
+    expect_used(q, 30, 1);
+    quota_unref(q);
+}
+
 static void a_file_whose_size_nobody_knows_keeps_what_it_has(void **state)
 {
     (void)state;
@@ -151,6 +167,7 @@ int main(void)
         cmocka_unit_test(takes_both_or_nothing),
         cmocka_unit_test(nothing_and_zero_are_unlimited),
         cmocka_unit_test(a_file_without_a_name_gives_all_back_when_it_is_closed),
+        cmocka_unit_test(what_was_given_back_is_not_given_back_again),
         cmocka_unit_test(a_file_whose_size_nobody_knows_keeps_what_it_has),
         cmocka_unit_test(appended_bytes_add_up_and_what_came_besides_is_counted_at_the_end),
         cmocka_unit_test(threads_never_pass_the_limit_together),
