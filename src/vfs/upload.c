@@ -91,7 +91,8 @@ int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_r
 int vfs_upload_begin(struct vfs *v, const struct vpath *path,
                      const struct vupload_request *request, struct vupload **ret)
 {
-    const struct vhandle_request how = {.writes = true, .create = true, .truncate = true};
+    const struct vhandle_request how = {
+        .writes = true, .create = true, .truncate = true, .mode = request->mode};
     return upload_begin(v, path, request, &how, ret);
 }
 

@@ -65,6 +65,8 @@ struct vfs *vfs_free(struct vfs *); /* NULL is fine; returns NULL */
 unsigned vfs_rights_at(const struct vfs *, const struct vpath *);
 unsigned vfs_rights_at_name(const struct vfs *, const struct vpath *directory,
                             struct bytes name);
+/* The permission bits that new files and directories can have: the policy's directory_mode. */
+mode_t vfs_mode_mask(const struct vfs *);
 
 /* -- what is there -- */
 
@@ -144,6 +146,7 @@ struct vupload_request {
     uint64_t offset;       /* RESUME only; beyond the size: -EINVAL */
     bool take_partial;     /* APPEND only: the client was told the partial's size */
     uint64_t expect_bytes; /* ALLO: size at the end; 0: unknown. Too many: refused now */
+    mode_t mode;           /* REPLACE: of a file with a new name; 0: the policy's */
 };
 
 PARKS MUST_CHECK int vfs_upload_begin(struct vfs *, const struct vpath *,

@@ -97,3 +97,8 @@ unsigned vfs_rights_at_name(const struct vfs *v, const struct vpath *directory,
 {
     return rights_at_name(v->rights, vpath_bytes(directory), name);
 }
+
+mode_t vfs_mode_mask(const struct vfs *v)
+{
+    return v->policy->directory_mode;
+}

@@ -47,22 +47,29 @@ static PARKS int send_file(struct exec *e, const char *name)
     return r < 0 && r != -FERRY_ECLOSED && r != -ECANCELED ? exec_complain(e, name, r) : r;
 }
 
-int exec_cat(struct exec *e)
+static PARKS int send_files(struct exec *e, struct bytes names)
 {
-    unsigned i = 1;
     int status = 0;
-    if (i < e->words.count && strcmp(e->words.at[i], "--") == 0)
-        i++;
-    else if (i < e->words.count && e->words.at[i][0] == '-')
-        return exec_usage(e);
-    if (i == e->words.count)
-        return exec_usage(e);
-    for (; i < e->words.count; i++) {
-        int r = send_file(e, e->words.at[i]);
+    while (names.len > 0) {
+        struct bytes name = bytes_take_until(&names, '\0');
+        int r = send_file(e, (const char *)name.data);
         if (r < 0)
             return r;
         if (r > 0)
             status = r;
     }
     return status;
+}
+
+int exec_cat(struct exec *e)
+{
+    unsigned first = exec_skip_options(e);
+    struct buf names;
+    if (first == 0 || first == e->words.count)
+        return exec_usage(e);
+    int r = exec_names(e, first, &names);
+    if (r == 0)
+        r = send_files(e, buf_bytes(&names));
+    buf_done(&names);
+    return r;
 }

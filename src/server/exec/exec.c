@@ -4,15 +4,24 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "server/exec/expand.h"
 
-#define NOT_FOUND 127 /* as a shell's */
-#define USAGE     2
-#define LINE_MAX  512
+#define NOT_FOUND      127 /* as a shell's */
+#define USAGE          2
+#define LINE_MAX       512
+#define NAME_SHOWN_MAX 300
 
 static const struct exec_command commands[] = {
+    {"scp", "[-prdvq] -t DIRECTORY | -f FILE...", exec_scp},
     {"cat", "[--] FILE...", exec_cat},
+    {"md5sum", "[--] FILE...", exec_digest},
+    {"sha1sum", "[--] FILE...", exec_digest},
+    {"sha256sum", "[--] FILE...", exec_digest},
+    {"sha512sum", "[--] FILE...", exec_digest},
 };
 
 /* -- saying -- */
@@ -22,10 +31,12 @@ static PARKS int complain_line(struct exec *e, const char *line)
     return ssh_channel_write_error(e->channel, bytes_str(line));
 }
 
+/* A name may hold what a terminal obeys. */
 int exec_complain(struct exec *e, const char *path, int error)
 {
-    char line[LINE_MAX];
-    snprintf(line, sizeof(line), "%s: %.300s: %s\n", e->command->name, path, err_text(error));
+    char line[LINE_MAX], name[NAME_SHOWN_MAX];
+    text_copy_printable(name, sizeof(name), bytes_str(path));
+    snprintf(line, sizeof(line), "%s: %s: %s\n", e->command->name, name, err_text(error));
     int r = complain_line(e, line);
     return r < 0 ? r : 1;
 }
@@ -47,6 +58,38 @@ static PARKS int say_what_there_is(struct exec *e)
     snprintf(line + len, sizeof(line) - len, "\n");
     int r = complain_line(e, line);
     return r < 0 ? r : NOT_FOUND;
+}
+
+/* -- files -- */
+
+unsigned exec_skip_options(const struct exec *e)
+{
+    if (e->words.count > 1 && strcmp(e->words.at[1], "--") == 0)
+        return 2;
+    return e->words.count > 1 && e->words.at[1][0] == '-' ? 0 : 1;
+}
+
+/* What one word stands for. */
+static PARKS int add_names(struct exec *e, unsigned i, struct buf *names)
+{
+    size_t before = names->len;
+    int r = 0;
+    if (e->words.patterns[i] != NULL)
+        r = expand_pattern(e->session->vfs, bytes_str(e->words.patterns[i]), names);
+    if (r == 0 && names->len == before)
+        r = buf_append(names, e->words.at[i], strlen(e->words.at[i]) + 1);
+    return r;
+}
+
+int exec_names(struct exec *e, unsigned first, struct buf *ret)
+{
+    buf_init(ret, EXEC_NAMES_BYTES);
+    for (unsigned i = first; i < e->words.count; i++) {
+        int r = add_names(e, i, ret);
+        if (r < 0)
+            return r == -ECANCELED ? r : exec_complain(e, e->words.at[i], r);
+    }
+    return 0;
 }
 
 /* -- as a service -- */

@@ -1,10 +1,10 @@
 /* Commands on ssh channels: no shell, but what a shell would be asked for to move files.
  *
- * The text is split into words as a shell does it, without expansions; the first word names the
- * row of a table. Anything else ends with 127 and a line that says what there is. One file for
- * each command.
+ * The text is split into words as a shell does it; the first word names the row of a table.
+ * Anything else ends with 127 and a line that says what there is. One file for each command.
  */
 #pragma once
+#include "base/buf.h"
 #include "server/exec/words.h"
 #include "session/session.h"
 #include "ssh/connection.h"
@@ -33,4 +33,14 @@ void exec_close(void *service);
 PARKS MUST_CHECK int exec_complain(struct exec *, const char *path, int error);
 PARKS MUST_CHECK int exec_usage(struct exec *); /* returns 2 */
 
+/* The files that the words from `first` on name, each with a NUL behind it: patterns stand for
+ * what matches, or for themselves if nothing does. *ret is the caller's to buf_done(), also
+ * after a failure. 0, 1 (complained of: the status), or a failure. */
+PARKS MUST_CHECK int exec_names(struct exec *, unsigned first, struct buf *ret);
+/* The first word behind the command if there are no options, or only "--"; 0: something else.
+ */
+unsigned exec_skip_options(const struct exec *);
+
 PARKS int exec_cat(struct exec *);
+PARKS int exec_digest(struct exec *); /* by the command's name */
+PARKS int exec_scp(struct exec *);

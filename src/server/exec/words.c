@@ -8,6 +8,8 @@
 struct splitter {
     struct bytes rest;
     char *out;
+    char *pattern; /* the same word once more, with what was quoted escaped */
+    bool has_magic;
     struct words *words;
 };
 
@@ -16,10 +18,19 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Means something else to a shell. A leading "~" or "#" too, but scp sends such names bare. */
+/* Means something else to a shell. A leading "#" too, but scp sends such names bare. */
 static bool is_for_shells(uint8_t c)
 {
-    return c == '\0' || strchr(";|&<>()`$*?[", c) != NULL;
+    return c == '\0' || strchr(";|&<>()`$", c) != NULL;
+}
+
+static void put(struct splitter *s, uint8_t c, bool is_quoted)
+{
+    if (is_quoted && strchr("*?[]\\!^-", c) != NULL)
+        *s->pattern++ = '\\';
+    s->has_magic = s->has_magic || (!is_quoted && strchr("*?[", c) != NULL);
+    *s->pattern++ = (char)c;
+    *s->out++ = (char)c;
 }
 
 static uint8_t next(struct splitter *s)
@@ -37,7 +48,7 @@ static int take_single(struct splitter *s)
             return 0;
         if (c == '\0')
             return -EINVAL;
-        *s->out++ = (char)c;
+        put(s, c, true);
     }
     return -EINVAL;
 }
@@ -54,9 +65,21 @@ static int take_double(struct splitter *s)
         if (c == '\\' && s->rest.len > 0 && s->rest.data[0] != '\0' &&
             strchr("$`\"\\", s->rest.data[0]) != NULL)
             c = next(s);
-        *s->out++ = (char)c;
+        put(s, c, true);
     }
     return -EINVAL;
+}
+
+/* "~" and "~/x": an account's home is the root of what it sees. */
+static void take_tilde(struct splitter *s)
+{
+    if (s->rest.data[0] != '~')
+        return;
+    if (s->rest.len == 1 || is_blank(s->rest.data[1]))
+        put(s, '/', true);
+    else if (s->rest.data[1] != '/')
+        return;
+    s->rest = bytes_skip(s->rest, 1);
 }
 
 static int take_word(struct splitter *s)
@@ -71,17 +94,37 @@ static int take_word(struct splitter *s)
         } else if (c == '\\') {
             if (s->rest.len == 0 || s->rest.data[0] == '\0')
                 return -EINVAL;
-            *s->out++ = (char)next(s);
+            put(s, next(s), true);
         } else if (is_for_shells(c)) {
             return -EINVAL;
         } else {
-            *s->out++ = (char)c;
+            put(s, c, false);
         }
         if (r < 0)
             return r;
     }
     *s->out++ = '\0';
     return 0;
+}
+
+static int add_word(struct splitter *s)
+{
+    struct words *w = s->words;
+    char *pattern = s->pattern;
+    if (w->count == WORDS_MAX)
+        return -FERRY_ELIMIT;
+    w->at[w->count] = s->out;
+    s->has_magic = false;
+    take_tilde(s);
+    int r = take_word(s);
+    if (s->has_magic) {
+        w->patterns[w->count] = pattern;
+        *s->pattern++ = '\0';
+    } else {
+        s->pattern = pattern;
+    }
+    w->count++;
+    return r;
 }
 
 static int split(struct splitter *s)
@@ -91,22 +134,19 @@ static int split(struct splitter *s)
             s->rest = bytes_skip(s->rest, 1);
         if (s->rest.len == 0)
             return 0;
-        if (s->words->count == WORDS_MAX)
-            return -FERRY_ELIMIT;
-        s->words->at[s->words->count++] = s->out;
-        int r = take_word(s);
+        int r = add_word(s);
         if (r < 0)
             return r;
     }
 }
 
+/* Words are no longer than the line, and patterns not more than twice that. */
 int words_split(struct bytes line, struct words *ret)
 {
-    struct words words = {.text =
-                              mem_raw(line.len + 1)}; /* words are no longer than the line */
+    struct words words = {.text = mem_raw(3 * line.len + 3)};
     if (words.text == NULL)
         return -ENOMEM;
-    struct splitter s = {line, words.text, &words};
+    struct splitter s = {line, words.text, words.text + line.len + 1, false, &words};
     int r = split(&s);
     if (r < 0) {
         mem_free(words.text);

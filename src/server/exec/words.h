@@ -1,5 +1,6 @@
-/* A command line cut into words, as a shell's quoting rules say (POSIX 2.2), without any
- * expansion: what would need a shell (; | & < > ` $ and patterns, unquoted) is refused. */
+/* A command line cut into words, as a shell's quoting rules say (POSIX 2.2). "~" is the root;
+ * what else would need a shell (; | & < > ` $ unquoted) is refused. Patterns are kept for those
+ * who look for files (exec/expand.h). */
 #pragma once
 #include "base/attr.h"
 #include "base/bytes.h"
@@ -9,6 +10,8 @@
 struct words {
     char *text; /* all words, each terminated; the caller's to words_done() */
     const char *at[WORDS_MAX + 1]; /* NULL behind the last */
+    /* Of a word with an unquoted * ? or [, it as base/glob.h takes it; else NULL. */
+    const char *patterns[WORDS_MAX];
     unsigned count;
 };
 

@@ -1,0 +1,191 @@
+/* What both directions of scp have in common: lines, answers, complaints. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "scp/internal.h"
+
+#define COMPLAINT_MAX 512
+#define LINE_OUT_MAX  (SCP_LINE_MAX * 2)
+
+/* -- life -- */
+
+int scp_new(struct session *session, struct stream *stream, const struct scp_options *options,
+            struct scp **ret)
+{
+    struct scp *s = mem_raw(sizeof(*s));
+    if (s == NULL)
+        return -ENOMEM;
+    s->session = session;
+    s->stream = stream;
+    s->options = options;
+    s->has_failed = false;
+    s->path_len = 0;
+    *ret = s;
+    return 0;
+}
+
+int scp_end(struct scp *s, int result)
+{
+    bool has_failed = s->has_failed || result == -FERRY_EPROTO || result == -FERRY_EREFUSED;
+    mem_free(s);
+    return result < 0 && result != -FERRY_EPROTO && result != -FERRY_EREFUSED ? result
+                                                                              : has_failed;
+}
+
+/* -- reading -- */
+
+/* Between two lines a peer may look for its next file: as long as a session may be idle. */
+static int wait_for_line(struct scp *s)
+{
+    usec_t idle_us = session_timeouts(s->session->shared)->idle_us;
+    int r = stream_wait(s->stream, NULL, clock_after(idle_us));
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
+/* Byte by byte, since what follows a line is a file's. 1, or 0: the end. */
+static int read_byte(struct scp *s, uint8_t *ret)
+{
+    ssize_t n = stream_read(s->stream, ret, 1);
+    return n < 0 ? (int)n : n > 0;
+}
+
+/* Up to a newline, which is not kept; -FERRY_ECLOSED: the peer ended within. */
+static int read_rest(struct scp *s, size_t len, struct bytes *ret)
+{
+    for (;;) {
+        uint8_t c;
+        int r = read_byte(s, &c);
+        if (r <= 0)
+            return r < 0 ? r : -FERRY_ECLOSED;
+        if (c == '\n')
+            break;
+        if (len == sizeof(s->line))
+            return -FERRY_EPROTO;
+        s->line[len++] = c;
+    }
+    *ret = bytes_of(s->line, len);
+    return 1;
+}
+
+int scp_read_line(struct scp *s, struct bytes *ret)
+{
+    int r = wait_for_line(s);
+    if (r == 0)
+        r = read_byte(s, s->line);
+    if (r <= 0)
+        return r;
+    if (s->line[0] == '\n') {
+        *ret = BYTES_NONE;
+        return 1;
+    }
+    return read_rest(s, 1, ret);
+}
+
+int scp_read_answer(struct scp *s)
+{
+    uint8_t c;
+    int r = wait_for_line(s);
+    if (r == 0)
+        r = read_byte(s, &c);
+    if (r <= 0)
+        return r < 0 ? r : -FERRY_ECLOSED;
+    if (c == '\0')
+        return 1;
+    struct bytes text;
+    s->has_failed = true;
+    r = read_rest(s, 0, &text);
+    if (r < 0)
+        return r;
+    return c == 1 ? 0 : -FERRY_EREFUSED;
+}
+
+/* -- saying -- */
+
+int scp_say(struct scp *s, const struct scp_line *line)
+{
+    struct buf out;
+    buf_init(&out, LINE_OUT_MAX);
+    int r = scp_line_append(&out, line);
+    if (r == 0)
+        r = stream_write_bytes(s->stream, buf_bytes(&out));
+    buf_done(&out);
+    return r;
+}
+
+int scp_say_done(struct scp *s)
+{
+    return stream_write_bytes(s->stream, BYTES_LIT("\0"));
+}
+
+int scp_complain(struct scp *s, int error)
+{
+    char text[COMPLAINT_MAX];
+    if (error == -ECANCELED || error == -FERRY_ECLOSED || error == -FERRY_ESTALLED)
+        return error;
+    s->has_failed = true;
+    int path_len = (int)(s->path_len < COMPLAINT_MAX / 2 ? s->path_len : COMPLAINT_MAX / 2);
+    int len = snprintf(text, sizeof(text), "scp: %.*s: %s", path_len, s->path, err_text(error));
+    struct bytes said = bytes_first(bytes_str(text), (size_t)len);
+    return scp_say(s, &(struct scp_line){.kind = SCP_LINE_WARNING, .text = said});
+}
+
+int scp_refuse(struct scp *s, const char *why)
+{
+    char text[COMPLAINT_MAX];
+    s->has_failed = true;
+    snprintf(text, sizeof(text), "scp: %s", why);
+    int r = scp_say(s, &(struct scp_line){.kind = SCP_LINE_FATAL, .text = bytes_str(text)});
+    return r < 0 ? r : -FERRY_EPROTO;
+}
+
+/* -- paths and files -- */
+
+int scp_path_enter(struct scp *s, size_t len, struct bytes name)
+{
+    if (len > 0 && s->path[len - 1] == '/')
+        len--;
+    if (name.len > NAME_LEN_MAX || len + 1 + name.len > PATH_LEN_MAX)
+        return -ENAMETOOLONG;
+    s->path[len] = '/';
+    memcpy(s->path + len + 1, name.data, name.len);
+    s->path_len = len + 1 + name.len;
+    return 0;
+}
+
+int scp_path_parse(const struct scp *s, struct vpath *ret)
+{
+    return vpath_parse(BYTES_LIT("/"), bytes_of(s->path, s->path_len), ret);
+}
+
+void scp_audit(const struct scp *s, const char *operation, const struct xfer_result *moved,
+               int result)
+{
+    session_audit(s->session, &(struct audit){
+                                  .operation = operation,
+                                  .path = bytes_of(s->path, s->path_len),
+                                  .bytes = moved->file_bytes,
+                                  .wire_bytes = moved->wire_bytes,
+                                  .seconds_us = moved->seconds_us,
+                                  .result = result,
+                              });
+}
+
+struct xfer_request scp_moves(struct scp *s, uint64_t length, struct xfer_progress *progress)
+{
+    s->session->doing = "scp";
+    s->session->progress = progress;
+    return (struct xfer_request){
+        .length = length,
+        .buckets = {s->session->account->rate_bucket},
+        .stall_us = session_timeouts(s->session->shared)->stall_us,
+        .progress = progress,
+    };
+}
+
+void scp_moved(struct scp *s)
+{
+    s->session->doing = "idle";
+    s->session->progress = NULL;
+}
