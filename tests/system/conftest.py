@@ -49,11 +49,15 @@ def private_dirty_kb(pid):
 
 
 class Server:
-    """A running ferryd. Arguments as on its command line; config is the text of a configuration file."""
+    """A running ferryd. Arguments as on its command line; config is the text of a configuration file, state a
+    directory whose files it finds in its own."""
 
-    def __init__(self, folder, root, *args, config=None, users=((USER, PASSWORD),), listen=("ftp://127.0.0.1:0",)):
+    def __init__(self, folder, root, *args, config=None, users=((USER, PASSWORD),), listen=("ftp://127.0.0.1:0",),
+                 state=None):
         self.root = pathlib.Path(root)
         self.state = folder / "state"
+        if state is not None:
+            shutil.copytree(state, self.state)
         self.log_path = folder / "log"
         command = [str(BIN / "ferryd"), str(root), "--state", str(self.state), "--log-format", "json"]
         for address in listen:
@@ -210,3 +214,42 @@ def random_bytes(count, seed=1):
     """The same bytes for the same seed, fast."""
     import random
     return random.Random(seed).randbytes(count)
+
+
+# -- ssh --
+
+
+@pytest.fixture(scope="session")
+def ssh_keys(tmp_path_factory):
+    """Host keys as the server makes them at its first start, once for all tests, and keys of users."""
+    import ssh_clients
+    folder = tmp_path_factory.mktemp("ssh")
+    for name in ("root", "server", "host-keys", "user-keys"):
+        (folder / name).mkdir(mode=0o700)
+    require("ssh", "ssh-keygen")
+    server = Server(folder / "server", folder / "root", listen=("ssh://127.0.0.1:0",))
+    server.stop()
+    for path in server.state.glob("ssh_host_*_key"):
+        shutil.copy(path, folder / "host-keys")
+    return ssh_clients.Keys(folder / "user-keys", folder / "host-keys")
+
+
+def start_ssh(start, keys, root, *args, authorized=None, listen=("ssh://127.0.0.1:0",), **named):
+    """A server that knows the test's keys; `authorized` is the text of another authorized_keys file."""
+    file = keys.folder / "authorized_keys"
+    if authorized is not None or not file.exists():
+        file = file if authorized is None else pathlib.Path(root).parent / "authorized_keys"
+        file.write_text(keys.authorized() if authorized is None else authorized)
+    return start(root, "--authorized-keys", str(file), *args, listen=listen, state=keys.host_keys, **named)
+
+
+@pytest.fixture
+def ssh_ferryd(ferryd, ssh_keys):
+    def start(root, *args, **named):
+        return start_ssh(ferryd, ssh_keys, root, *args, **named)
+    return start
+
+
+@pytest.fixture
+def ssh_server(ssh_ferryd, root):
+    return ssh_ferryd(root)

@@ -1,0 +1,91 @@
+"""Foreign clients with each algorithm that they share with us: once each value, and each pair of two values."""
+
+import pytest
+
+import ssh_clients
+from conftest import Server, random_bytes, start_ssh
+
+CONTENT = random_bytes(1_000_003)
+LIMITS = "limits { per_address = 0  per_account = 0  unauthenticated = 0  ban_failures = 0 }\n"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, ssh_keys):
+    """One server for all rows."""
+    folder = tmp_path_factory.mktemp("algorithms")
+    root = folder / "root"
+    root.mkdir()
+    (root / "down").write_bytes(CONTENT)
+    server = start_ssh(lambda *a, **n: Server(folder, *a, **n), ssh_keys, root, config=LIMITS)
+    yield server
+    server.stop()
+
+
+def rows():
+    for kind in ssh_clients.ALL:
+        for row in ssh_clients.covering(kind.algorithms):
+            yield pytest.param(kind, row, id="%s-%s" % (kind.__name__.lower(), ssh_clients.name_of(row)))
+
+
+@pytest.mark.parametrize("kind, row", rows())
+def test_a_file_comes_whole_by_every_algorithm(kind, row, shared, ssh_keys, tmp_path):
+    client = kind(shared, tmp_path, ssh_keys)
+    assert client.exec("cat down", **row) == CONTENT
+
+
+REKEYING = [(kind, limit) for kind in (ssh_clients.OpenSsh, ssh_clients.Asyncssh)
+            for limit in (16 << 10, 64 << 10, 1 << 20)] + [(ssh_clients.Plink, 64 << 10)]
+
+
+@pytest.mark.parametrize("kind, limit", REKEYING, ids=lambda value: getattr(value, "__name__", str(value)).lower())
+def test_a_client_that_wants_new_keys_in_mid_transfer_gets_all_bytes(kind, limit, shared, ssh_keys, tmp_path):
+    (shared.root / "longer").write_bytes(CONTENT * 3)
+    client = kind(shared, tmp_path, ssh_keys)
+    assert client.exec("cat longer", rekey=limit) == CONTENT * 3
+
+
+def test_paramiko_gets_new_keys_in_mid_transfer(shared, ssh_keys, tmp_path):
+    content = CONTENT * 6  # more than a window: the channel does not end while new keys are on their way
+    (shared.root / "long").write_bytes(content)
+    with ssh_clients.Paramiko(shared, tmp_path, ssh_keys).transport() as transport, transport.open_session() as channel:
+        channel.settimeout(ssh_clients.SECONDS)
+        channel.exec_command("cat long")
+        reader = channel.makefile("rb")
+        received = b""
+        for _ in range(4):
+            received += reader.read(500_000)
+            transport.renegotiate_keys()
+        assert received + reader.read() == content
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ssh_clients.ALL if kind is not ssh_clients.Dropbear],
+                         ids=lambda kind: kind.__name__.lower())
+def test_a_client_that_would_compress_gets_along_without(kind, shared, ssh_keys, tmp_path):
+    assert kind(shared, tmp_path, ssh_keys).exec("cat down", compression="yes") == CONTENT
+
+
+def test_openssh_and_we_agree_on_the_strict_exchange_and_on_what_signatures_there_are(shared, ssh_keys, tmp_path):
+    client = ssh_clients.OpenSsh(shared, tmp_path, ssh_keys)
+    said = client.exec("nothing-like-that", expect=127, flags=["-vvv"]).decode()
+    assert "will use strict KEX ordering" in said
+    assert "resetting send seqnr" in said and "resetting read seqnr" in said
+    assert "server-sig-algs=<ssh-ed25519,ecdsa-sha2-nistp256,rsa-sha2-512,rsa-sha2-256>" in said
+
+
+def test_openssh_gets_the_fastest_cipher_without_being_told(shared, ssh_keys, tmp_path):
+    said = ssh_clients.OpenSsh(shared, tmp_path, ssh_keys).exec("nothing-like-that", expect=127, flags=["-v"]).decode()
+    fast = "aes" in open("/proc/cpuinfo").read()
+    assert "cipher: %s MAC" % ("aes128-gcm@openssh.com" if fast else "chacha20-poly1305@openssh.com") in said
+
+
+@pytest.mark.parametrize("how, missing", [
+    ({"cipher": "aes256-cbc"}, "no matching cipher found"),
+    ({"cipher": "3des-cbc"}, "no matching cipher found"),
+    ({"cipher": "aes128-ctr", "mac": "hmac-sha1-etm@openssh.com"}, "no matching MAC found"),
+    ({"kex": "diffie-hellman-group14-sha1"}, "no matching key exchange method found"),
+    ({"kex": "diffie-hellman-group-exchange-sha256"}, "no matching key exchange method found"),
+    ({"host_key": "ssh-rsa"}, "no matching host key type found"),
+], ids=lambda value: name if isinstance(value, dict) and (name := ssh_clients.name_of(value)) else "")
+def test_what_is_weak_is_refused_before_the_login(how, missing, shared, ssh_keys, tmp_path):
+    said = ssh_clients.OpenSsh(shared, tmp_path, ssh_keys).exec("cat down", expect=255, **how).decode()
+    assert missing in said
