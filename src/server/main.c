@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "server/options.h"
 #include "server/privileges.h"
 #include "server/roots.h"
+#include "server/sftp_command.h"
 #include "session/control_path.h"
 #include "task/runtime.h"
 
@@ -113,6 +115,8 @@ int main(int argc, char **argv)
         refuse(&why, "signals cannot be blocked");
         return fail(EXIT_FAILED, &why);
     }
+    if (argc > 1 && strcmp(argv[1], "sftp-server") == 0)
+        return sftp_command(argc - 1, argv + 1);
     json_set_alloc_funcs(mem_raw, mem_free);
     static struct options options; /* large, and there is one */
     int code;

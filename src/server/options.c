@@ -290,6 +290,7 @@ void options_print_help(FILE *out)
     fputs("usage: ferryd [OPTION]... DIR\n"
           "       ferryd [OPTION]... --config FILE [DIR]\n"
           "       ferryd --check-config [--config FILE]\n"
+          "       ferryd sftp-server [-h]\n"
           "\n"
           "Serves files over FTP and ssh (sftp, scp). With DIR: on loopback, with a generated "
           "password.\n"

@@ -71,7 +71,7 @@ def test_the_configuration_s_page_names_every_key_of_the_parser():
     assert keys and named == keys
 
 
-@pytest.mark.parametrize("page", ["ferryd.8", "ferry.1", "ferryd.conf.5"])
+@pytest.mark.parametrize("page", ["ferryd.8", "ferryd-sftp-server.8", "ferry.1", "ferryd.conf.5"])
 def test_pages_are_correct_mdoc(page):
     require("mandoc")
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(MAN / page)], capture_output=True, text=True)
