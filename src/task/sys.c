@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -348,6 +350,13 @@ void sys_be_nicer(int by)
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + by);
 }
 
+unsigned sys_terminal_width(int fd)
+{
+    struct winsize size = {0};
+    bool is_told = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_told ? size.ws_col : 80;
+}
+
 /* -- measuring -- */
 
 int sys_memfd(const char *name)
@@ -361,6 +370,13 @@ uint64_t sys_own_cpu_us(void)
     getrusage(RUSAGE_SELF, &u);
     return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
            (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+uint64_t sys_thread_cpu_ns(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* -- other programs -- */

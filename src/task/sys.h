@@ -98,10 +98,14 @@ MUST_CHECK int sys_pidfd_open(pid_t); /* close-on-exec; readable when the proces
  * point. */
 void sys_be_nicer(int by);
 
+/* Columns of the terminal that fd is; 80 if it is none, or says none. No fault point. */
+unsigned sys_terminal_width(int fd);
+
 /* what measuring needs */
 MUST_CHECK int sys_memfd(const char *name);
 MUST_CHECK int sys_forget_pages(int fd); /* the clean ones of a file */
 uint64_t sys_own_cpu_us(void);           /* of this process, all threads; no fault point */
+uint64_t sys_thread_cpu_ns(void);        /* of the calling thread; likewise */
 
 /* what running other programs needs */
 MUST_CHECK int sys_pipe(int ret[2]);        /* close-on-exec */
