@@ -78,11 +78,11 @@ int out_queue_add(struct out_queue *q, struct chunk *c, const struct iovec *piec
     return 0;
 }
 
-/* The last entry's chunk, if small messages share it and there is room; while the flusher sends
- * it, its pieces stay as they are. */
+/* The last entry's chunk, if small messages share it and there is room. The flusher may be
+ * sending it: what is behind it then stays for later. */
 static struct entry *shared_with_room(const struct out_queue *q, size_t len)
 {
-    if (list_empty(&q->entries) || q->is_flushing)
+    if (list_empty(&q->entries))
         return NULL;
     struct entry *e = LIST_ENTRY(q->entries.prev, struct entry, node);
     size_t used = e->shared.iov_len;

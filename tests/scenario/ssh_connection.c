@@ -99,7 +99,7 @@ static int dialogue_dozes(struct link *l)
 static int dialogue_unread(struct link *l)
 {
     struct ssh_channel *ch;
-    int r = open_exec(l, "status 3", &ch);
+    int r = open_exec(l, "late 3", &ch);
     if (r < 0)
         return r;
     r = send_pattern(ssh_channel_stream(ch), 4 * SSH_INPUT_CAP);
@@ -418,6 +418,60 @@ static int client_sends_much(struct by_hand *h)
     return r == 0 && adjusts < 8 ? -EIO : r;
 }
 
+/* Uses a window up in each round trip of a millisecond; *ret: by how much it has grown. */
+static int use_up_windows(struct by_hand *h, uint32_t channel, uint32_t *ret)
+{
+    uint64_t sent = 0, given = 0;
+    int r = 0;
+    for (unsigned i = 0; i < 12 && r == 0; i++) {
+        uint64_t half = (SSH_WINDOW_FIRST + given - sent) / 2 + 32768;
+        uint32_t recipient, bytes;
+        for (uint64_t n = 0; n < half && r == 0; n += 32768, sent += 32768)
+            r = hand_data_at(h, channel, 32768, sent);
+        if (r == 0)
+            r = hand_until(h, SSH_MSG_CHANNEL_WINDOW_ADJUST);
+        if (r < 0)
+            return r;
+        TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+        given += bytes;
+        TASK_ASSERT(SSH_WINDOW_FIRST + given - sent <= SSH_WINDOW_MAX);
+        r = task_sleep_until(clock_after(USEC_PER_MS));
+    }
+    *ret = (uint32_t)(SSH_WINDOW_FIRST + given - sent);
+    return r;
+}
+
+static int client_is_fast(struct by_hand *h)
+{
+    uint32_t window = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    if (r == 0)
+        r = use_up_windows(h, 0, &window);
+    return r == 0 && window < SSH_WINDOW_MAX / 2 ? -EIO : r;
+}
+
+static int client_is_fast_with_two(struct by_hand *h)
+{
+    uint32_t window = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    if (r == 0)
+        r = hand_open(h, 1000, 32768);
+    if (r == 0)
+        r = hand_until(h, SSH_MSG_CHANNEL_OPEN_CONFIRMATION);
+    if (r == 0)
+        r = use_up_windows(h, 0, &window);
+    return r == 0 && window > SSH_WINDOW_FIRST ? -EIO : r;
+}
+
+static void a_window_grows_while_one_channel_uses_it_up(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_is_fast, 0);
+    assert_int_equal(l.result, 0);
+    l = hand_run(client_is_fast_with_two, 0);
+    assert_int_equal(l.result, 0);
+}
+
 static void windows_are_kept(void **state)
 {
     (void)state;
@@ -612,6 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_client_is_served),
         cmocka_unit_test(a_broken_window_ends_the_connection),
+        cmocka_unit_test(a_window_grows_while_one_channel_uses_it_up),
         cmocka_unit_test(windows_are_kept),
         cmocka_unit_test(who_asks_and_reads_nothing_is_not_read),
         cmocka_unit_test(who_reads_late_gets_every_answer),

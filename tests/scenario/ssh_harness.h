@@ -180,6 +180,13 @@ static inline int run_status(void *service)
     return (int)s->count;
 }
 
+/* The same, but late. */
+static inline int run_late(void *service)
+{
+    int r = task_sleep_until(clock_after(5 * USEC_PER_S));
+    return r == 0 ? run_status(service) : r;
+}
+
 static inline int run_complain(void *service)
 {
     struct served *s = service;
@@ -194,6 +201,7 @@ static const struct ssh_service test_services[] = {
     {"sink", false, served_open, run_sink, served_close},
     {"source", false, served_open, run_source, served_close},
     {"status", false, served_open, run_status, served_close},
+    {"late", false, served_open, run_late, served_close},
     {"complain", false, served_open, run_complain, served_close},
     {NULL, false, NULL, NULL, NULL},
 };
@@ -403,6 +411,7 @@ struct link {
     char why[SSH_CLIENT_WHY_MAX];
     struct ssh_traffic traffic;
     struct ssh_chosen chosen;
+    usec_t took_us;
 };
 
 static inline int take_any_key(void *arg, const struct crypto_key *key, struct bytes blob)
@@ -449,6 +458,7 @@ static inline void link_main(void *arg)
     struct stream *ends[4] = {0};
     struct scope scope, relays;
     struct ssh_offer *offer = NULL;
+    usec_t began_at = clock_now();
     scope_init(&scope);
     scope_init(&relays);
     l->result = l->connected = -EIO;
@@ -493,6 +503,7 @@ static inline void link_main(void *arg)
         stream_free(ends[2]);
     }
     ssh_offer_free(offer);
+    l->took_us = clock_now() - began_at;
 }
 
 static inline void link_run(struct link *l, uint64_t runtime_seed)

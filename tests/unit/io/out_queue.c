@@ -161,6 +161,36 @@ static void has_a_flusher_only_while_the_stream_is_full(void **state)
     run_deterministic(1, quiet_main, NULL);
 }
 
+/* -- memory -- */
+
+static void small_main(void *arg)
+{
+    (void)arg;
+    struct world w;
+    uint64_t at = 0, allocations;
+    uint8_t data[100];
+    world_init(&w, 0);
+    TASK_ASSERT(add_copy(&w.queue, CAP, &at) == 0);
+    fault_arm(FAULT_ALLOC, UINT64_MAX);
+    for (unsigned i = 0; i < 1000; i++) {
+        TASK_ASSERT(add_copy(&w.queue, 20, &at) == 0);
+        TASK_ASSERT(out_queue_push(&w.queue) == 0);
+        if (i % 100 == 50) /* the flusher goes on */
+            TASK_ASSERT(stream_read(w.far, data, sizeof(data)) > 0);
+    }
+    allocations = fault_count(FAULT_ALLOC);
+    fault_arm(FAULT_ALLOC, 0);
+    TASK_ASSERT(w.queue.is_flushing && allocations < 20);
+    scope_leave(&w.scope);
+    world_done(&w);
+}
+
+static void small_messages_share_memory_while_it_flushes(void **state)
+{
+    (void)state;
+    run_deterministic(1, small_main, NULL);
+}
+
 /* -- the mark -- */
 
 static void mark_main(void *arg)
@@ -355,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sends_in_order_whoever_pushes),
         cmocka_unit_test(has_a_flusher_only_while_the_stream_is_full),
+        cmocka_unit_test(small_messages_share_memory_while_it_flushes),
         cmocka_unit_test(tells_when_it_falls_to_the_mark),
         cmocka_unit_test(a_peer_that_goes_breaks_it_for_good),
         cmocka_unit_test(a_peer_that_reads_nothing_breaks_it),
