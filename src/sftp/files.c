@@ -138,6 +138,19 @@ static bool passes_end(uint64_t offset, uint64_t len)
     return offset > INT64_MAX || len > INT64_MAX - offset;
 }
 
+/* Bytes would be copied over those that are still to be read, perhaps for ever. Two handles of
+ * one file are found by what they are, since it may have many names. */
+static PARKS int check_apart(const struct copy *c)
+{
+    struct vstat from, to;
+    int r = c->from == c->to ? -EINVAL : vhandle_stat(c->from->file, &from);
+    if (r == 0)
+        r = vhandle_stat(c->to->file, &to);
+    if (r == 0 && from.device == to.device && from.inode == to.inode)
+        r = -EINVAL;
+    return r;
+}
+
 int sftp_on_copy_data(struct sftp_server *s, const struct sftp_request *q)
 {
     struct copy c = {
@@ -149,10 +162,12 @@ int sftp_on_copy_data(struct sftp_server *s, const struct sftp_request *q)
     };
     if (c.from == NULL || c.to == NULL)
         return sftp_say_result(s, q->id, -EBADF);
-    /* Where both are one, bytes could be copied over those that are still to be read. */
-    if (c.from == c.to || passes_end(q->offset, q->len) || passes_end(q->to_offset, q->len))
-        return sftp_say_result(s, q->id, -EINVAL);
-    int r = copy_all(s, &c);
+    int r = passes_end(q->offset, q->len) || passes_end(q->to_offset, q->len) ? -EINVAL : 0;
+    if (r == 0)
+        r = check_apart(&c);
+    if (r < 0)
+        return sftp_say_result(s, q->id, r);
+    r = copy_all(s, &c);
     if (r < 0 && c.to->result >= 0)
         c.to->result = r;
     return sftp_say_result(s, q->id, r);

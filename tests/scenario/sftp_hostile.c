@@ -335,6 +335,32 @@ static void an_upload_without_a_name_is_known_to_who_makes_it(void **state)
     assert_int_equal(remove_root(h.root), 1);
 }
 
+static void copy_onto_itself(struct harness *hs)
+{
+    struct client_handle from, to;
+    TASK_ASSERT(client_begin(hs));
+    TASK_ASSERT(client_paths(hs, SFTP_KIND_HARDLINK, "f", "g") == SFTP_OK);
+    TASK_ASSERT(client_open(hs, "f", SFTP_OPEN_READ, &from) == SFTP_OK);
+    TASK_ASSERT(client_open(hs, "g", SFTP_OPEN_WRITE, &to) == SFTP_OK);
+    struct sftp_request q = {.kind = SFTP_KIND_COPY_DATA,
+                             .handle = handle_bytes(&from),
+                             .to_handle = handle_bytes(&to),
+                             .to_offset = 1};
+    TASK_ASSERT(client_status(hs, q) == SFTP_BAD_MESSAGE);
+    q.offset = q.len = UINT64_MAX;
+    TASK_ASSERT(client_status(hs, q) == SFTP_BAD_MESSAGE);
+}
+
+static void a_file_is_not_copied_onto_itself(void **state)
+{
+    (void)state;
+    begin(copy_onto_itself);
+    make_file("f", "contents");
+    harness_run(&h);
+    assert_int_equal(h.result, 0);
+    assert_int_equal(remove_root(h.root), 2);
+}
+
 static void list_many(struct harness *hs)
 {
     struct client_handle d;
@@ -402,6 +428,7 @@ int main(void)
         cmocka_unit_test(an_upload_that_is_not_closed_leaves_the_old_file),
         cmocka_unit_test(an_upload_over_the_quota_leaves_the_old_file),
         cmocka_unit_test(an_upload_without_a_name_is_known_to_who_makes_it),
+        cmocka_unit_test(a_file_is_not_copied_onto_itself),
         cmocka_unit_test(a_large_folder_is_listed_in_answers_of_bounded_size),
         cmocka_unit_test(names_of_requests_are_told),
     };
