@@ -40,6 +40,8 @@ MUST_CHECK int vhandle_reserve(struct vhandle *, uint64_t *offset, size_t len);
 /* A write of reserved bytes failed, from this offset on: an upload is not stored any more
  * (closing it is -EIO), and what is kept of it ends there. */
 void vhandle_lost(struct vhandle *, uint64_t offset);
+/* These and vhandle_set(): -ECANCELED, and an upload is broken by the pool; nothing but the
+ * close is left to do. -EBUSY changes nothing. */
 PARKS MUST_CHECK int vhandle_stat(struct vhandle *, struct vstat *ret);
 PARKS MUST_CHECK int vhandle_sync(struct vhandle *);
 
@@ -51,6 +53,8 @@ struct vattr {
     int64_t atime_us, mtime_us;
 };
 
+/* The size needs the rights of a write, mode and times RIGHT_SETATTR. Of an upload, mode and
+ * times hold in the file that it becomes, whatever is written after them. */
 PARKS MUST_CHECK int vhandle_set(struct vhandle *, const struct vattr *);
 /* Ends it. keep: what was written becomes the file; else an upload that has no name yet is
  * kept as a partial or removed, by the policy. Meant for a shield. */
@@ -60,10 +64,12 @@ struct vhandle *vhandle_free(struct vhandle *);
 
 /* -- by path -- */
 
+/* follow false: a link has times of its own, and -EOPNOTSUPP for the rest. */
 PARKS MUST_CHECK int vfs_set(struct vfs *, const struct vpath *, bool follow,
                              const struct vattr *);
 /* Links need RIGHT_LINK. target is stored as it is, relative to the link; what leads out of the
- * root is not followed later. */
+ * root is not followed later. A second name is one of a regular file, and may not allow what
+ * the first does not. */
 PARKS MUST_CHECK int vfs_symlink(struct vfs *, struct bytes target, const struct vpath *link);
 PARKS MUST_CHECK int vfs_link(struct vfs *, const struct vpath *from, const struct vpath *to);
 /* At most size - 1 bytes and a NUL. */

@@ -2,8 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "check.h"
-#include "tree.h"
+#include "handle_ground.h"
 
 /* Refusals are cheap and happen most: enough of both, and an end in any case. */
 #define INSIDE_MIN 1000
@@ -72,6 +71,23 @@ static void list_through(struct race *r)
     (void)vdir_close(d);
 }
 
+static void handle_through(struct race *r, const struct vpath *from, const struct vpath *to)
+{
+    const struct vattr attr = {.has_mode = true, .has_times = true, .mode = 0600};
+    const struct vattr size = {.has_size = true, .size_bytes = 6};
+    note(r, put_once(&r->t, "/swap/new", REWRITES, 0, "new"));
+    note(r, put_once(&r->t, "/swap/file", UPDATES, 0, "inside"));
+    note(r, WITH_PATH("/swap/file", vfs_set(r->t.vfs, &path, false, &attr)));
+    note(r, WITH_PATH("/swap/file", vfs_set(r->t.vfs, &path, true, &size)));
+    note(r, vfs_link(r->t.vfs, from, to));
+    note(r, vfs_unlink(r->t.vfs, to));
+    note(r, vfs_symlink(r->t.vfs, BYTES_LIT("../outside/secret"), to));
+    note(r, vfs_unlink(r->t.vfs, to));
+    note(r, vfs_rename_new(r->t.vfs, from, to));
+    note(r, vfs_unlink(r->t.vfs, to));
+    note(r, vfs_unlink(r->t.vfs, from));
+}
+
 static void change_through(struct race *r)
 {
     struct vpath from = vpath_of("/swap/new"), to = vpath_of("/swap/moved");
@@ -84,6 +100,8 @@ static void change_through(struct race *r)
     note(r, WITH_PATH("/swap/dir", vfs_rmdir(r->t.vfs, &path)));
     note(r, WITH_PATH("/swap/file", vfs_chmod(r->t.vfs, &path, 0640)));
     note(r, WITH_PATH("/swap/file", vfs_set_mtime(r->t.vfs, &path, 1)));
+    note(r, vfs_unlink(r->t.vfs, &to));
+    handle_through(r, &from, &to);
     vpath_done(&from);
     vpath_done(&to);
 }
@@ -93,6 +111,7 @@ static void use(void *arg)
     struct race *r = arg;
     pthread_t thread;
     tree_serve(&r->t, NULL);
+    TASK_ASSERT(rights_set(&r->t.rights, BYTES_LIT("/"), RIGHTS_ALL) == 0);
     TASK_ASSERT(pthread_create(&thread, NULL, swap, r) == 0);
     for (unsigned i = 0; i < ROUNDS_MAX; i++) {
         if (i >= ROUNDS_MIN && r->inside >= INSIDE_MIN)
@@ -110,7 +129,7 @@ static void a_directory_that_becomes_a_link_leads_nowhere(void **state)
 {
     (void)state;
     struct race r = {0};
-    struct stat st;
+    struct stat st, outside;
     tree_init_in(&r.t, "/tmp"); /* most likely a disk, where names are looked up in earnest */
     tree_file(&r.t, "outside/file", "secret");
     tree_file(&r.t, "outside/secret", "secret");
@@ -118,7 +137,11 @@ static void a_directory_that_becomes_a_link_leads_nowhere(void **state)
     tree_file(&r.t, "root/swap/file", "inside");
     tree_link(&r.t, "../outside", "root/link");
     r.root = open(tree_path(&r.t, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(stat(tree_path(&r.t, "outside"), &outside), 0);
     run_deterministic(1, use, &r);
+    /* no name came, even for a moment */
+    assert_int_equal(stat(tree_path(&r.t, "outside"), &st), 0);
+    assert_memory_equal(&st.st_mtim, &outside.st_mtim, sizeof(st.st_mtim));
     assert_true(tree_holds(&r.t, "outside/file", "secret"));
     assert_int_equal(tree_count(&r.t, "outside", ""), 4);
     assert_int_equal(stat(tree_path(&r.t, "outside/file"), &st), 0);
