@@ -28,7 +28,7 @@ struct task {
     struct timer timer;
     usec_t shield_deadline;
     unsigned no_park; /* depth of NO_PARK scopes */
-    bool woken, timed_out, cancelled, shielded;
+    bool woken, timed_out, cancelled, shielded, deaf;
     struct stack stack;
     struct context context;
 };

@@ -93,12 +93,12 @@ void task_park_deaf(const char *what_for)
 {
     struct task *t = task_self();
     check_may_park(t, what_for);
-    do {
-        t->woken = false;
-        t->state = TASK_PARKED;
-        t->waits_for = what_for;
-        switch_to_loop(t);
-    } while (!t->woken);
+    t->deaf = true;
+    t->woken = false;
+    t->state = TASK_PARKED;
+    t->waits_for = what_for;
+    switch_to_loop(t);
+    t->deaf = false;
 }
 
 void task_cancel(struct task *t)
@@ -106,7 +106,7 @@ void task_cancel(struct task *t)
     if (t->cancelled)
         return;
     t->cancelled = true;
-    if (t->state == TASK_PARKED && !t->shielded) {
+    if (t->state == TASK_PARKED && !t->shielded && !t->deaf) {
         task_wake(t);
         t->woken = false;
     }

@@ -17,6 +17,57 @@
 
 /* -- scopes and cancel -- */
 
+/* A task that leaves a scope is cancelled in the turn in which the scope's last task ends. */
+struct leaver {
+    struct event may_end;
+    bool has_left;
+};
+
+static void end_when_told(void *arg)
+{
+    struct leaver *l = arg;
+    task_shield_begin(USEC_NEVER);
+    (void)(event_wait(&l->may_end, USEC_NEVER) < 0);
+    task_shield_end();
+}
+
+static void leave_scope(void *arg)
+{
+    struct leaver *l = arg;
+    struct scope scope;
+    scope_init(&scope);
+    TASK_ASSERT(scope_start(&scope, "last", TASK_NORMAL, end_when_told, l, NULL) == 0);
+    scope_leave(&scope);
+    l->has_left = true;
+}
+
+static void main_cancels_leaver(void *arg)
+{
+    struct leaver *l = arg;
+    struct scope scope;
+    struct task *leaving;
+    scope_init(&scope);
+    event_init(&l->may_end);
+    TASK_ASSERT(scope_start(&scope, "leaver", TASK_NORMAL, leave_scope, l, &leaving) == 0);
+    TASK_ASSERT(task_sleep_until(clock_after(10)) == 0);
+    event_set(&l->may_end);
+    task_cancel(leaving);
+    TASK_ASSERT(task_sleep_until(clock_after(10)) == 0);
+    if (!l->has_left) /* else it would wait for ever */
+        abort();
+    scope_leave(&scope);
+}
+
+static void who_leaves_a_scope_and_is_cancelled_sees_its_last_task_end(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct leaver l = {.has_left = false};
+        run_deterministic(seed, main_cancels_leaver, &l);
+        assert_true(l.has_left);
+    }
+}
+
 struct sleeper {
     int result, again, shielded;
     bool cleaned;
@@ -363,6 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaving_a_scope_cancels_and_joins_its_tasks),
+        cmocka_unit_test(who_leaves_a_scope_and_is_cancelled_sees_its_last_task_end),
         cmocka_unit_test(a_shield_ends_every_wait_at_its_deadline),
         cmocka_unit_test(an_event_wakes_all_who_wait),
         cmocka_unit_test(one_bulk_task_runs_per_turn),
