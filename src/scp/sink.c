@@ -274,7 +274,7 @@ static PARKS int take_lines(struct sink *k)
     return r;
 }
 
-/* Is the target a directory? What cannot be looked at is a file, until it is stored. */
+/* Is the target a directory, a file, or a name that is not there yet? */
 static PARKS int look_at_target(struct sink *k, const char *target)
 {
     struct scp *s = k->scp;
@@ -290,8 +290,10 @@ static PARKS int look_at_target(struct sink *k, const char *target)
     if (r == -ECANCELED)
         return r;
     k->has_directory = r == 0 && st.kind == VSTAT_DIRECTORY;
-    if (s->options->needs_directory && !k->has_directory)
-        return scp_refuse(s, err_text(r < 0 ? r : -ENOTDIR));
+    if (r == 0 && s->options->needs_directory && !k->has_directory)
+        r = -ENOTDIR;
+    if (r < 0 && (r != -ENOENT || s->options->needs_directory))
+        return scp_refuse(s, err_text(r));
     return scp_say_done(s);
 }
 
