@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -15,6 +14,7 @@
 #include "bench/engine/benchmark.h"
 #include "bench/engine/choice.h"
 #include "bench/ftp/suite.h"
+#include "bench/machine/descriptors.h"
 #include "bench/options/options.h"
 #include "bench/report/report.h"
 #include "client/bench_peers.h"
@@ -26,6 +26,7 @@
 struct screen {
     struct report report;
     bool has_progress;
+    unsigned width; /* of the terminal on standard error */
 };
 
 static int complain(const struct bench_options *o, const char *what, const char *why)
@@ -35,6 +36,20 @@ static int complain(const struct bench_options *o, const char *what, const char 
 }
 
 /* -- while it runs -- */
+
+static bool has_colour(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == NULL &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+/* Progress goes where a line can be written anew. */
+static bool has_screen(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
 
 static void clear_progress(struct screen *s)
 {
@@ -62,7 +77,8 @@ static void on_ended(void *arg, const struct bench_row *row)
 static void on_tick(void *arg, const char *label)
 {
     struct screen *s = arg;
-    fprintf(stderr, "\r%s ...\033[K", label);
+    int room = (int)s->width - (int)sizeof(" ...");
+    fprintf(stderr, "\r%.*s ...\033[K", room > 0 ? room : 0, label);
     s->has_progress = true;
 }
 
@@ -84,16 +100,6 @@ static int resolve(const struct bench_options *o, struct addr *ret)
     return EXIT_OK;
 }
 
-/* A client has two descriptors while it moves a file. */
-static void raise_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)!setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int write_json(const struct bench_options *o, const struct bench_results *results,
                       FILE *out)
 {
@@ -108,29 +114,41 @@ static int write_json(const struct bench_options *o, const struct bench_results 
     return is_written ? EXIT_OK : complain(o, o->json, "cannot be written");
 }
 
+static void say(const struct bench_options *o, const char *text)
+{
+    if (text[0] != '\0')
+        fprintf(stderr, "ferry bench %s: %s\n", o->suite->name, text);
+}
+
 static int say_results(struct screen *screen, const struct bench_results *results, FILE *json)
 {
     const struct bench_options *o = screen->report.options;
     if (results->count > 0)
         report_summary_print(&screen->report, results);
-    if (results->notice[0] != '\0')
-        fprintf(stderr, "ferry bench %s: %s\n", o->suite->name, results->notice);
-    if (results->error[0] != '\0')
-        fprintf(stderr, "ferry bench %s: %s\n", o->suite->name, results->error);
+    say(o, results->notice);
+    say(o, results->error);
+    if (o->baseline != NULL && results->count > 0 &&
+        !report_has_baseline(&screen->report, results))
+        (void)complain(o, o->baseline, "it has no row and server of this run");
     int code = results->is_complete ? EXIT_OK : EXIT_FAILED;
     if (json != NULL && write_json(o, results, json) != EXIT_OK)
         code = EXIT_FAILED;
     return code;
 }
 
-static int complain_of_run(const struct bench_options *o, int result)
+static int complain_of_run(const struct bench_options *o, const char *why, int result)
 {
-    if (result == -EPERM)
-        return complain(o,
-                        "it must be root to start ferryd and its peers side by side, each in a "
-                        "mount name space of its own",
-                        "give --url for a server that runs already");
-    return complain(o, "it could not be run", err_text(result));
+    if (why[0] != '\0')
+        say(o, why);
+    else if (result == -EPERM)
+        fprintf(stderr,
+                "ferry bench %s: it must be root to start ferryd and its peers side by side,\n"
+                "each in a mount name space of its own; give --url for a server that runs\n"
+                "already.\n",
+                o->suite->name);
+    else
+        return complain(o, "it could not be run", err_text(result));
+    return EXIT_FAILED;
 }
 
 static int run_rows(const struct bench_options *o, const struct addr *server,
@@ -140,21 +158,22 @@ static int run_rows(const struct bench_options *o, const struct addr *server,
         .report = {.options = o,
                    .baseline = baseline,
                    .out = json == stdout ? stderr : stdout,
-                   .has_colour = json != stdout && isatty(STDOUT_FILENO) == 1 &&
-                                 getenv("NO_COLOR") == NULL},
+                   .has_colour = json != stdout && has_colour()},
+        .width = sys_terminal_width(STDERR_FILENO),
     };
     const struct bench_watcher watcher = {
         .began = on_began,
         .ended = on_ended,
-        .tick = isatty(STDERR_FILENO) == 1 ? on_tick : NULL,
+        .tick = has_screen() ? on_tick : NULL,
         .arg = &screen,
     };
     struct bench_results *results = mem_new(sizeof(*results));
     if (results == NULL)
-        return complain_of_run(o, -ENOMEM);
+        return complain_of_run(o, "", -ENOMEM);
     int r = bench_run(o, server, &watcher, results);
     clear_progress(&screen);
-    int code = r < 0 ? complain_of_run(o, r) : say_results(&screen, results, json);
+    int code =
+        r < 0 ? complain_of_run(o, results->error, r) : say_results(&screen, results, json);
     bench_results_done(results);
     mem_free(results);
     return code;
@@ -169,7 +188,8 @@ static int run(const struct bench_options *o, const struct baseline *baseline, F
     if (r < 0)
         return complain(o, "it could not be run", err_text(r));
     if (o->compat)
-        return compat_run(o, &server, stdout, stderr) == 0 ? EXIT_OK : EXIT_FAILED;
+        return compat_run(o, &server, stdout, has_colour(), stderr) == 0 ? EXIT_OK
+                                                                         : EXIT_FAILED;
     return run_rows(o, o->has_server ? &server : NULL, baseline, json);
 }
 
@@ -258,6 +278,21 @@ static int check_names(const struct bench_suite *suite, const char *what, const 
     return EXIT_OK;
 }
 
+/* ferryd and the floor are no peers: they always take part. */
+static int check_peers(const struct bench_options *o)
+{
+    const struct recipe_list *list = o->suite->recipes;
+    for (size_t i = 0; o->peers != NULL && i < list->count; i++) {
+        const struct recipe *recipe = &list->recipes[i];
+        if (recipe->package == NULL && bench_list_has(o->peers, recipe->name)) {
+            fprintf(stderr, "ferry bench %s: %s is no peer: it takes part in any case.\n",
+                    o->suite->name, recipe->name);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
 /* A row that was asked for by name is not left out in silence. */
 static int check_rows_of_server(const struct bench_options *o)
 {
@@ -285,17 +320,19 @@ static int check_disk(const struct bench_options *o)
 static int run_checked(const struct bench_options *o)
 {
     char help[48];
+    descriptors_raise(); /* a client has two while it moves a file */
     snprintf(help, sizeof(help), "ferry bench %s --row help", o->suite->name);
     int code = check_names(o->suite, "row", o->rows, row_name, help);
     if (code == EXIT_OK)
         code = check_names(o->suite, "peer", o->peers, peer_name, "ferry bench peers");
+    if (code == EXIT_OK)
+        code = check_peers(o);
     if (code == EXIT_OK)
         code = check_rows_of_server(o);
     if (code == EXIT_OK)
         code = check_disk(o);
     if (code != EXIT_OK)
         return code;
-    raise_descriptors();
     return run_with_baseline(o);
 }
 

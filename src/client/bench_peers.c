@@ -37,6 +37,13 @@ static int complain(const char *what, const char *why)
     return EXIT_FAILED;
 }
 
+static int misused(const char *what, const char *why)
+{
+    (void)complain(what, why);
+    fputs("Try 'ferry bench peers --help'.\n", stderr);
+    return EXIT_USAGE;
+}
+
 /* -- the table -- */
 
 static int list_peers(void)
@@ -52,7 +59,9 @@ static int list_peers(void)
         if (place.is_installed)
             printf("%-10s %-24s %s\n", recipe->name, place.version, where);
         else
-            printf("%-10s not installed: ferry bench peers --install\n", recipe->name);
+            printf("%-10s %s\n", recipe->name,
+                   recipe->package != NULL ? "not installed: ferry bench peers --install"
+                                           : "is not there, beside this program");
     }
     return EXIT_OK;
 }
@@ -128,20 +137,21 @@ static int run(const char *what, const char *disk)
     text_copy(name, sizeof(name), bytes_of(what, len));
     const struct recipe *recipe = recipe_find(&ftp_recipes, name);
     if (recipe == NULL)
-        return complain(what, "there is no recipe of that name");
+        return misused(what, "there is no recipe of that name");
     if (what[len] == ':' && recipe_variant_find(what + len + 1, &variant) < 0)
-        return complain(what, "there is no variant of that name");
+        return misused(what, "there is no variant of that name");
     struct stage *stage = mem_new(sizeof(*stage));
     if (stage == NULL)
         return complain(what, err_text(-ENOMEM));
     /* From here on Ctrl-C waits until it can be answered by clearing up. */
+    bool is_of_disk = false;
     int r = runtime_signals_setup();
     if (r == 0)
-        r = stage_open(stage, disk);
+        r = stage_open(stage, disk, &is_of_disk);
     if (r == -EPERM)
         r = complain(what, "only root can start it in a name space of its own");
     else if (r < 0)
-        r = complain("its accounts and folders", err_text(r));
+        r = complain(is_of_disk ? "--disk" : "its accounts and folders", err_text(r));
     else
         r = serve(stage, recipe, variant);
     stage_close(stage);
@@ -162,7 +172,8 @@ int command_bench_peers(int argc, char **argv)
     bool installs = false;
     int c;
     optind = 0;
-    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
         switch (c) {
         case 'i':
             installs = true;
@@ -176,14 +187,18 @@ int command_bench_peers(int argc, char **argv)
         case 'h':
             fputs(usage, stdout);
             return EXIT_OK;
+        case ':':
+            return misused(argv[optind - 1], "a value is missing");
         default:
-            return EXIT_USAGE;
+            return misused(argv[optind - 1], "unknown option");
         }
     }
-    if (optind < argc || (installs && what != NULL)) {
-        fputs(usage, stderr);
-        return EXIT_USAGE;
-    }
+    if (optind < argc)
+        return misused(argv[optind], "one argument too many");
+    if (installs && what != NULL)
+        return misused("--install and --run", "one or the other");
+    if (disk != NULL && what == NULL)
+        return misused("--disk", "it is for --run");
     return what != NULL ? run(what, disk) : installs ? install() : list_peers();
 }
 
@@ -192,14 +207,13 @@ int command_bench_peers(int argc, char **argv)
 int command_bench_inside(int argc, char **argv)
 {
     enum recipe_variant variant;
-    uint64_t port;
+    struct addr listen;
     bool is_known = argc == 6 && strcmp(argv[1], ftp_recipes.suite) == 0;
     const struct recipe *recipe = is_known ? recipe_find(&ftp_recipes, argv[2]) : NULL;
     if (recipe == NULL || recipe_variant_find(argv[3], &variant) < 0 ||
-        text_u64(bytes_str(argv[5]), 10, UINT16_MAX, &port) < 0) {
+        addr_parse(bytes_str(argv[5]), &listen) < 0) {
         fputs("ferry bench run-peer: for ferry's own use\n", stderr);
         return EXIT_USAGE;
     }
-    return peer_inside_run(recipe, variant, argv[4], (unsigned)port) < 0 ? EXIT_FAILED
-                                                                         : EXIT_OK;
+    return peer_inside_run(recipe, variant, argv[4], &listen) < 0 ? EXIT_FAILED : EXIT_OK;
 }

@@ -66,9 +66,7 @@ def check_plausible(results, rows=ALL_ROWS):
     for name in STREAMS:
         cell = cells[name]
         assert cell["operations"] >= len(cell["samples"]) and cell["bytes"] == cell["operations"] * SIZE
-        if len(cell["samples"]) == 3:
-            low, high = cell["interval_90"]
-            assert min(cell["samples"]) <= low <= cell["value"] <= high <= max(cell["samples"])
+        assert "interval_90" not in cell  # of three samples there is none
         # The fastest sample cannot be below what all the time gives, pauses and all.
         assert max(cell["samples"]) >= 0.99 * cell["bytes"] / 1048576 / cell["seconds"]
         noop = cell["noop"]

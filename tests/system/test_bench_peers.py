@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 
@@ -51,14 +52,15 @@ class Peer:
         else:
             pytest.fail("it did not start: " + self.process.communicate()[1])
         text = "".join(said)
-        self.port, self.pid = (int(n) for n in re.search(r" at 127\.0\.0\.1:(\d+), process (\d+)", text).groups())
+        self.host, port, pid = re.search(r" at (127\.0\.0\.\d+):(\d+), process (\d+)", text).groups()
+        self.port, self.pid = int(port), int(pid)
         self.password = re.search(r"password (\w+)", text).group(1)
         self.files, self.disk = (pathlib.Path(p) for p in re.search(r"files (.+), on disk (.+)", text).groups())
         self.base = self.files.parent
 
     def client(self, user="bench", password=None, source=2):
         ftp = ftplib.FTP(timeout=60, source_address=("127.0.1.%d" % source, 0))
-        ftp.connect("127.0.0.1", self.port)
+        ftp.connect(self.host, self.port)
         ftp.login(user, password or self.password)
         return ftp
 
@@ -230,7 +232,7 @@ def test_a_peer_that_cannot_start_is_told_with_its_own_words():
 
 @as_root
 def test_a_peer_is_not_started_in_a_place_that_is_no_stage(tmp_path):
-    result = ferry("run-peer", "ftp", "pyftpdlib", "plain", str(tmp_path), "2121")
+    result = ferry("run-peer", "ftp", "pyftpdlib", "plain", str(tmp_path), "127.0.0.2:2121")
     assert result.returncode == 1
     assert "no such file or directory" in result.stderr
     assert os.listdir(tmp_path) == []
@@ -245,17 +247,36 @@ def test_the_list_has_every_peer_with_its_version():
         assert "not installed: ferry bench peers --install" in line or re.match(r"\S+ +\d\S* +/", line), line
 
 
-@pytest.mark.parametrize("args,code,words", [
-    (["--run", "wu-ftpd"], 1, "there is no recipe of that name"),
-    (["--run", "vsftpd:fast"], 1, "there is no variant of that name"),
-    (["--run"], 2, "requires an argument"),
-    (["vsftpd"], 2, "usage:"),
-    (["--install", "--run", "vsftpd"], 2, "usage:"),
+@pytest.mark.parametrize("args,words", [
+    (["--run", "wu-ftpd"], "wu-ftpd: there is no recipe of that name"),
+    (["--run", "vsftpd:fast"], "vsftpd:fast: there is no variant of that name"),
+    (["--run"], "--run: a value is missing"),
+    (["--frob"], "--frob: unknown option"),
+    (["vsftpd"], "vsftpd: one argument too many"),
+    (["--install", "--run", "vsftpd"], "--install and --run: one or the other"),
+    (["--disk", "/tmp"], "--disk: it is for --run"),
 ])
-def test_what_was_asked_wrongly_is_refused(args, code, words):
+def test_what_was_asked_wrongly_is_2_and_says_where_to_look(args, words):
     result = ferry("peers", *args)
-    assert result.returncode == code
-    assert words in result.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "ferry bench peers: %s\nTry 'ferry bench peers --help'.\n" % words
+
+
+@as_root
+def test_servers_have_addresses_of_their_own_and_their_settings_say_so():
+    with running("ferryd") as one, running("floor") as other:
+        assert one.host == "127.0.0.2" and other.host not in ("127.0.0.1", one.host)
+        for peer in (one, other):
+            ftp = peer.client()
+            host, _ = ftp.makepasv()
+            assert host == peer.host and ftp.sock.getpeername()[0] == peer.host
+
+
+def test_a_ferryd_that_is_not_beside_ferry_is_told_as_such(tmp_path):
+    alone = tmp_path / "ferry"
+    shutil.copy(FERRY, alone)
+    out = subprocess.run([alone, "bench", "peers"], capture_output=True, text=True, timeout=60).stdout
+    assert out.splitlines()[0] == "ferryd     is not there, beside this program"
 
 
 @as_root

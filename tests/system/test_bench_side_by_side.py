@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import signal
 import subprocess
 
@@ -182,6 +183,7 @@ def test_what_was_compared_is_recorded(study):
         assert "error" not in server and server["memory_start_bytes"] > 10000
     ferryd, pyftpdlib, _ = results["servers"]
     assert "account \"bench\"" in ferryd["settings"] and "sessions = 0" in ferryd["settings"]
+    assert 'listen "ftp" { address = {"127.0.0.2:' in ferryd["settings"]
     assert "use_sendfile" in pyftpdlib["settings"] and "authorizer.add_user('bench'" in pyftpdlib["settings"]
     assert results["host"]["cores"] >= 1 and results["host"]["kernel"]
     options = results["options"]
@@ -208,6 +210,7 @@ def test_the_text_fits_80_columns_and_has_a_block_for_each_row(study):
     assert "\x1b" not in out and "\r" not in out
     assert max(len(line) for line in out.splitlines()) <= 80
     for row in results["rows"]:
+        assert "client CPU: ferryd " in out
         block = out.split("\n%s: %s" % (row["label"], row["unit"]))[1].split("\n\n")[0]
         for cell in row["servers"]:
             assert re.search(r"^  %s +\d" % cell["server"], block, re.M), block
@@ -324,6 +327,7 @@ def test_a_terminal_shows_row_server_and_sample_and_is_wiped():
 @pytest.mark.parametrize("args,words", [
     (["--row", "stor,nonsense"], "there is no row 'nonsense'; see 'ferry bench ftp --row help'.\n"),
     (["--peers", "nonsense"], "there is no peer 'nonsense'; see 'ferry bench peers'.\n"),
+    (["--peers", "vsftpd,ferryd"], "ferryd is no peer: it takes part in any case.\n"),
     (["--url", "ftp://a:b@127.0.0.1:1", "--peers", "vsftpd"], "--peers and --url"),
     (["--url", "ftp://a:b@127.0.0.1:1", "--row", "list_100k"], "row 'list_100k' is for servers that ferry starts"),
     (["--url", "ftp://a:b@127.0.0.1:1", "--row", "memory"], "row 'memory' is about the server's process"),
@@ -338,7 +342,7 @@ def test_help_lists_the_rows_and_the_list_of_peers_is_a_command():
     out, err = bench("--row", "help")
     assert err == "" and set(ROWS) < {line.split()[0] for line in out.splitlines() if line}
     out, _ = bench("--help")
-    assert "ferry bench peers" in out
+    assert "ferry bench peers [--install | --run NAME]\n" in out
 
 
 @pytest.mark.parametrize("option,path,words", [
@@ -361,3 +365,56 @@ def test_who_is_not_root_is_told_why_he_must_be():
     out, err = bench("--quick", code=1, user=65534, group=65534, cwd="/")
     assert out == ""
     assert err.startswith("ferry bench ftp: it must be root to start ferryd and its peers side by side")
+    assert max(len(line) for line in err.splitlines()) <= 80
+
+
+@as_root
+def test_a_disk_that_takes_no_folder_is_named_with_its_option():
+    out, err = bench("--disk", "/proc", code=1)
+    assert out == "" and err.startswith("ferry bench ftp: --disk /proc: ")
+
+
+@as_root
+def test_settings_of_each_variant_are_recorded_with_what_pam_is_asked(tmp_path):
+    path = tmp_path / "j"
+    bench(*SMALL[:-1], "vsftpd", "--row", "retr_read,login_hashed", "--json", str(path))
+    servers = {server["server"]: server for server in json.loads(path.read_text())["servers"]}
+    ferryd = servers["ferryd"]
+    assert "sendfile = false" in ferryd["settings_no_sendfile"] and "sendfile" not in ferryd["settings"]
+    assert "remember_s = 0" in ferryd["settings_hashed"] and "remember_s" not in ferryd["settings"]
+    if "error" not in servers["vsftpd"]:
+        assert "use_sendfile=NO" in servers["vsftpd"]["settings_no_sendfile"]
+        assert "# /etc/pam.d/vsftpd\nauth required pam_unix.so" in servers["vsftpd"]["settings"]
+
+
+@as_root
+def test_rows_of_thousands_hold_what_descriptors_allow_and_decide_no_goal(tmp_path):
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2400, 2400))
+    path = tmp_path / "j"
+    out, err = bench(*SMALL[:-1], "none", "--row", "memory_10k,retr_10k,idle_100k", "--json", str(path),
+                     preexec_fn=few)
+    assert err == ""
+    results = json.loads(path.read_text())
+    for row, cell in cells(results):
+        assert "error" not in cell, (row["row"], cell)
+        assert cell["sessions_held"] == 1900 and cell["note"].startswith("1900 sessions")
+    goals = [goal for goal in results["goals"] if goal["row"] in ("memory_10k", "idle_100k")]
+    assert len(goals) == 4
+    assert all(goal["verdict"] == "undecided" and "value" not in goal for goal in goals)
+    assert out.count("not possible here: descriptors for 1900 sessions") == 4
+
+
+@as_root
+def test_rows_of_thousands_are_refused_where_there_are_no_descriptors():
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+    out, err = bench("--row", "memory_10k", code=2, preexec_fn=few)
+    assert out == "" and "row 'memory_10k' needs some 2000 descriptors or more" in err
+
+
+@as_root
+def test_a_baseline_that_has_nothing_of_the_run_is_told(tmp_path):
+    (tmp_path / "j").write_text('{"rows": []}')
+    _, err = bench(*SMALL[:-1], "none", "--row", "quit", "--baseline", str(tmp_path / "j"))
+    assert err == "ferry bench ftp: %s: it has no row and server of this run\n" % (tmp_path / "j")

@@ -1,7 +1,6 @@
 #include "bench/compat/compat.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -234,7 +233,7 @@ static int run_all(struct compat_run *run)
 }
 
 int compat_run(const struct bench_options *options, const struct addr *server, FILE *out,
-               FILE *err)
+               bool has_colour, FILE *err)
 {
     struct compat_run *run = mem_new(sizeof(*run));
     if (run == NULL) {
@@ -250,7 +249,7 @@ int compat_run(const struct bench_options *options, const struct addr *server, F
                                 .stall_us = timeout_us,
                                 .download_bytes = options->file_bytes + BENCH_LISTING_MAX},
                    .out = out,
-                   .has_colour = isatty(fileno(out)) == 1},
+                   .has_colour = has_colour},
         .interrupt.fd = -1,
         .err = err,
     };

@@ -4,6 +4,7 @@
  * Its lines and nothing else.
  */
 #pragma once
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "bench/options/options.h"
@@ -12,4 +13,4 @@
 /* In a runtime of its own; not from a task. Prints as it goes. All signals must be blocked.
  * 0, or a failure after it was told on `err`. */
 MUST_CHECK int compat_run(const struct bench_options *, const struct addr *server, FILE *out,
-                          FILE *err);
+                          bool has_colour, FILE *err);

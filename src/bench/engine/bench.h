@@ -41,5 +41,7 @@ struct bench {
     struct pool *pool; /* for what blocks: /proc, starting servers, making files */
     const char *label; /* of what is under way */
     char progress[BENCH_LABEL_MAX + 96];
+    usec_t until;        /* of a quick run */
+    unsigned rows_left;  /* this one, and those that are to come */
     usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
 };

@@ -141,7 +141,13 @@ static int run_staged(struct benchmark *m)
     struct stage *stage = mem_new(sizeof(*stage));
     if (stage == NULL)
         return -ENOMEM;
-    int r = stage_open(stage, m->bench.options->disk);
+    const char *disk = m->bench.options->disk;
+    struct bench_results *results = m->bench.results;
+    bool is_of_disk;
+    int r = stage_open(stage, disk, &is_of_disk);
+    if (is_of_disk)
+        snprintf(results->error, sizeof(results->error), "--disk %.160s: %s",
+                 disk != NULL ? disk : "(its default)", err_text(r));
     m->bench.stage = stage;
     if (r == 0)
         r = run_benchmark(m, NULL);
@@ -174,7 +180,8 @@ int bench_run(const struct bench_options *options, const struct addr *server,
 void bench_results_done(struct bench_results *results)
 {
     for (unsigned i = 0; i < results->server_count; i++)
-        mem_free(results->servers[i].settings);
+        for (unsigned v = 0; v < RECIPE_VARIANTS; v++)
+            mem_free(results->servers[i].settings[v]);
     mem_free(results->rows);
     results->rows = NULL;
 }

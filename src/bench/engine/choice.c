@@ -1,5 +1,9 @@
 #include "bench/engine/choice.h"
 
+#include "bench/machine/descriptors.h"
+
+#define SESSIONS_MIN 1500 /* with fewer it is no row of thousands */
+
 static bool has(const struct row_kind *kind, unsigned trait)
 {
     return (kind->traits & trait) != 0;
@@ -7,12 +11,12 @@ static bool has(const struct row_kind *kind, unsigned trait)
 
 const char *choice_refusal(const struct bench_options *o, const struct row_kind *kind)
 {
-    if (!o->has_server)
-        return NULL;
-    if (has(kind, ROW_STAGED))
+    if (o->has_server && has(kind, ROW_STAGED))
         return "is for servers that ferry starts: leave out --url";
-    if (has(kind, ROW_NEEDS_PID) && o->pid == 0)
+    if (o->has_server && has(kind, ROW_NEEDS_PID) && o->pid == 0)
         return "is about the server's process: give --pid";
+    if (has(kind, ROW_THOUSANDS) && descriptors_sessions() < SESSIONS_MIN)
+        return "needs some 2000 descriptors or more: see 'ulimit -n'";
     return NULL;
 }
 

@@ -3,8 +3,8 @@
 #include "bench/engine/bench.h"
 #include "bench/engine/row_kind.h"
 
-/* Why a server that runs already cannot have this row, as the end of a sentence about the row;
- * NULL: it can, or the servers are our own. */
+/* Why the row cannot be had of a server that runs already, or for want of descriptors, as the
+ * end of a sentence about the row. NULL: it can. */
 const char *choice_refusal(const struct bench_options *, const struct row_kind *);
 
 /* None that is refused; what takes minutes is left out of a quick run, unless it was asked for

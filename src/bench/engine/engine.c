@@ -12,9 +12,11 @@
 
 #define ROW_US            (70 * USEC_PER_S) /* then slow servers get no further samples */
 #define ROW_QUICK_US      (2500 * USEC_PER_MS)
+#define QUICK_US          (95 * USEC_PER_S) /* of a quick run; then rows are left out */
 #define SAMPLES_MIN       5 /* of these everybody gets as many, within SERVER_US */
 #define SAMPLES_QUICK_MIN 1
 #define SERVER_US         (30 * USEC_PER_S)
+#define CLOSE_US          (20 * USEC_PER_MS)
 
 _Static_assert(BENCH_PAIRS_MAX <= BENCH_SAMPLES_MAX, "a cell holds all samples");
 _Static_assert(BENCH_SAMPLES_MAX <= STATISTICS_SAMPLES_MAX, "and all have one interval");
@@ -69,13 +71,14 @@ static void add_sample(struct run *run, const struct meter *m, const struct samp
     unsigned i = cell->sample_count++;
     uint64_t per = s->bytes > 0 ? s->bytes : s->operations > 0 ? s->operations : 1;
     cell->samples[i] = s->value;
-    cell->cpu_samples[i] = (double)m->server_cpu_us / (double)USEC_PER_S / (double)per;
+    usec_t cpu_us = s->has_cpu ? s->cpu_us : m->server_cpu_us;
+    cell->cpu_samples[i] = (double)cpu_us / (double)USEC_PER_S / (double)per;
     cell->operations += s->operations;
     cell->bytes += s->bytes;
     cell->wall_us += m->wall_us;
     cell->client_cpu_us += m->own_cpu_us;
     cell->has_server_cpu = m->pid != 0;
-    cell->server_cpu_us += m->server_cpu_us;
+    cell->server_cpu_us += cpu_us;
     add_memory(run, m);
 }
 
@@ -157,14 +160,24 @@ static int prepare(struct run *run)
     return r < 0 ? give_up(run, r) : 0;
 }
 
+/* Of a quick run, each row that is to come gets its part of what is left; half of that, since
+ * there is more to a row than its samples. */
+static usec_t quick_row_us(const struct bench *b)
+{
+    usec_t now = clock_now(), left = b->until > now ? b->until - now : 0;
+    usec_t part = left / 2 / (b->rows_left > 0 ? b->rows_left : 1);
+    return part < ROW_QUICK_US ? part : ROW_QUICK_US;
+}
+
 static struct turns turns_of(const struct run *runs, unsigned count)
 {
-    const struct bench_options *o = runs[0].bench->options;
+    const struct bench *b = runs[0].bench;
+    const struct bench_options *o = b->options;
     return (struct turns){
         .count = count,
         .wanted = has(&runs[0], ROW_ONCE) ? 1 : o->pairs,
         .least = o->quick ? SAMPLES_QUICK_MIN : SAMPLES_MIN,
-        .share_us = (o->quick ? ROW_QUICK_US : ROW_US) / count,
+        .share_us = (o->quick ? quick_row_us(b) : ROW_US) / count,
         .most_us = SERVER_US,
     };
 }
@@ -182,8 +195,9 @@ static int rounds(struct run *runs, unsigned count)
         char what[48];
         snprintf(what, sizeof(what), "%u of %u", turns.servers[next].samples + 1, turns.wanted);
         show(run, what);
+        run->waited_us = 0;
         r = take_sample(run);
-        turns_took(&turns, (unsigned)next, clock_now() - began);
+        turns_took(&turns, (unsigned)next, clock_now() - began - run->waited_us);
         if (is_out(run))
             turns_out(&turns, (unsigned)next);
     }
@@ -198,6 +212,9 @@ static int finish(struct run *run)
         r = run->kind->conclude(run);
     if (run->latencies.count > 0)
         cell->noop = latencies_of(&run->latencies, 0);
+    if (cell->held > 0 && cell->note[0] == '\0')
+        snprintf(cell->note, sizeof(cell->note), "%u sessions: no descriptors for more",
+                 cell->held);
     if (run->target->recipe != NULL && has(run, ROW_LOGIN) && cell->note[0] == '\0') {
         const char *note = run->target->recipe->login_note[run->kind->variant];
         if (note != NULL)
@@ -227,7 +244,7 @@ static void write_label(const struct run *run, char dst[BENCH_LABEL_MAX])
 {
     const struct bench_options *o = run->bench->options;
     size_t len = 0;
-    for (const char *at = run->kind->label;
+    for (const char *at = run->row->is_reduced ? run->kind->quick_label : run->kind->label;
          *at != '\0' && len + SIZE_TEXT_MAX < BENCH_LABEL_MAX; at++) {
         char size[SIZE_TEXT_MAX];
         char *end = dst + len;
@@ -252,7 +269,10 @@ static int run_servers(struct bench *b, struct bench_row *row, struct run *runs)
     for (unsigned i = 0; i < count && r == 0; i++) {
         for (unsigned k = 0; k < b->target_count; k++)
             b->suite->hang_up(&b->targets[k]);
-        r = run_in_turn(&runs[i], 1);
+        /* What was closed counts until the loop's turn is over. */
+        r = task_sleep_until(clock_after(CLOSE_US));
+        if (r == 0)
+            r = run_in_turn(&runs[i], 1);
     }
     return r;
 }
@@ -271,6 +291,7 @@ static int run_row(struct bench *b, const struct row_kind *kind)
     row->name = kind->name;
     row->unit = kind->unit;
     row->count = count;
+    row->is_reduced = b->options->quick && kind->quick_label != NULL;
     int r = 0;
     for (unsigned i = 0; i < count; i++) {
         struct target *t = targets[i];
@@ -300,8 +321,56 @@ static int run_row(struct bench *b, const struct row_kind *kind)
 
 /* -- all of them -- */
 
+static void say_left_out(struct bench *b, const struct row_kind *kind, const char *why)
+{
+    char *notice = b->results->notice;
+    size_t len = strlen(notice);
+    snprintf(notice + len, sizeof(b->results->notice) - len, "%srow '%s' %s",
+             len > 0 ? "; " : "", kind->name, why);
+}
+
+/* Whether it is measured; what would be without a reason of the machine's is told. */
+static bool has_row(struct bench *b, const struct row_kind *kind)
+{
+    const struct bench_options *o = b->options;
+    const char *why = choice_refusal(o, kind);
+    if (choice_has_row(o, kind))
+        return true;
+    if (why != NULL && b->stage != NULL && !o->quick && o->rows == NULL)
+        say_left_out(b, kind, why);
+    return false;
+}
+
+static int run_kind(struct bench *b, const struct row_kind *kind)
+{
+    if (b->options->quick && b->stage != NULL && clock_now() >= b->until) {
+        say_left_out(b, kind, "is left out: a quick run is over");
+        return 0;
+    }
+    if ((kind->traits & ROW_FRESH) != 0)
+        servers_stop(b);
+    int r = servers_run(b, kind->variant);
+    return r == 0 ? run_row(b, kind) : r;
+}
+
+static int run_rows(struct bench *b)
+{
+    const struct row_table *rows = b->suite->rows;
+    for (size_t i = 0; i < rows->count; i++)
+        b->rows_left += choice_has_row(b->options, &rows->kinds[i]);
+    int r = 0;
+    for (size_t i = 0; i < rows->count && r == 0; i++) {
+        if (!has_row(b, &rows->kinds[i]))
+            continue;
+        r = run_kind(b, &rows->kinds[i]);
+        b->rows_left--;
+    }
+    return r;
+}
+
 int engine_run(struct bench *b)
 {
+    b->until = clock_after(QUICK_US);
     b->label = b->stage != NULL ? "starting servers" : "connecting";
     int r = servers_run(b, RECIPE_PLAIN);
     if (r == 0)
@@ -310,14 +379,5 @@ int engine_run(struct bench *b)
         r = b->suite->try_out(b);
     if (r == 0 && b->watcher->began != NULL)
         b->watcher->began(b->watcher->arg, b->results);
-    const struct row_table *rows = b->suite->rows;
-    for (size_t i = 0; i < rows->count && r == 0; i++) {
-        const struct row_kind *kind = &rows->kinds[i];
-        if (!choice_has_row(b->options, kind))
-            continue;
-        r = servers_run(b, kind->variant);
-        if (r == 0)
-            r = run_row(b, kind);
-    }
-    return r;
+    return r == 0 ? run_rows(b) : r;
 }

@@ -13,6 +13,8 @@ struct sample {
     double value;
     uint64_t bytes;
     unsigned operations;
+    bool has_cpu; /* what it measured itself, in place of the server's processes */
+    usec_t cpu_us;
 };
 
 enum row_traits {
@@ -27,13 +29,15 @@ enum row_traits {
     ROW_NEEDS_PID = 1 << 7, /* it is about memory */
     ROW_GROWTH = 1 << 8,    /* memory is what it has more than before the sample */
     ROW_LOGIN = 1 << 9,     /* how the server checks a password matters, and is noted */
+    ROW_FRESH = 1 << 10,    /* its servers begin anew: what an earlier row left would count */
 };
 
 /* All but sample() may be NULL; they are tasks, and return 0 or a failure that the cell
  * explains. */
 struct row_kind {
     const char *name;
-    const char *label; /* '#': clients; '@': a file's size; '&': the window */
+    const char *label;       /* '#': clients; '@': a file's size; '&': the window */
+    const char *quick_label; /* of a quick run, where it does less; NULL: it does as much */
     enum bench_unit unit;
     unsigned kinds; /* 1u << enum bench_kind, of those it belongs to */
     unsigned traits;

@@ -73,7 +73,17 @@ static int stop_blocking(void *arg)
     return 0;
 }
 
-static void keep_record(struct bench *b, struct target *t)
+static void keep_settings(struct bench *b, struct target *t)
+{
+    char **settings = &t->record->settings[t->peer.variant];
+    if (*settings != NULL)
+        return;
+    *settings = mem_raw(SETTINGS_TEXT_MAX);
+    if (*settings != NULL)
+        peer_settings_text(&t->peer, b->stage, *settings, SETTINGS_TEXT_MAX);
+}
+
+static void keep_record(struct target *t)
 {
     struct bench_server *record = t->record;
     struct peer_place place;
@@ -81,12 +91,6 @@ static void keep_record(struct bench *b, struct target *t)
     text_copy(record->version, sizeof(record->version), bytes_str(t->peer.version));
     snprintf(record->where, sizeof(record->where), "%.90s",
              place.root[0] != '\0' ? place.root : "/");
-    if (record->settings != NULL)
-        return;
-    char *text = mem_raw(SETTINGS_TEXT_MAX);
-    if (text != NULL)
-        peer_settings_text(&t->peer, b->stage, text, SETTINGS_TEXT_MAX);
-    record->settings = text;
 }
 
 static void keep_failure(struct target *t, int result)
@@ -115,8 +119,9 @@ static int start_one(struct bench *b, struct target *t, enum recipe_variant vari
     }
     t->pid = t->peer.pid;
     t->addr = t->peer.addr;
+    keep_settings(b, t);
     if (variant == RECIPE_PLAIN)
-        keep_record(b, t);
+        keep_record(t);
     return 0;
 }
 

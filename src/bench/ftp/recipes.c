@@ -20,7 +20,7 @@
  * file. */
 static const char ferryd_conf[] =
     "state = \"@WORK@/state\"\n"
-    "listen \"ftp\" { address = {\"127.0.0.1:@PORT@\"} }\n"
+    "listen \"ftp\" { address = {\"@ADDRESS@:@PORT@\"} }\n"
     "!plain,hashed defaults { root = \"@FOLDER@\" }\n"
     "!no-sendfile defaults { root = \"@FOLDER@\"  sendfile = false }\n"
     "limits {\n"
@@ -38,7 +38,7 @@ static const char ferryd_conf[] =
  * vsftpd asks nobody but PAM, and PAM here pam_unix alone (peer_etc.c), whose version 1.5.2
  * computes each hash twice. */
 static const char vsftpd_conf[] = "listen=YES\n"
-                                  "listen_address=127.0.0.1\n"
+                                  "listen_address=@ADDRESS@\n"
                                   "listen_port=@PORT@\n"
                                   "background=NO\n"
                                   "anonymous_enable=NO\n"
@@ -64,7 +64,7 @@ static const char vsftpd_conf[] = "listen=YES\n"
  * ended, the daemon takes no connection for 0.2 s, or 0.4 s. */
 static const char proftpd_conf[] = "ServerName \"Debian\"\n"
                                    "ServerType standalone\n"
-                                   "DefaultAddress 127.0.0.1\n"
+                                   "DefaultAddress @ADDRESS@\n"
                                    "SocketBindTight on\n"
                                    "UseIPv6 off\n"
                                    "Port @PORT@\n"
@@ -118,7 +118,7 @@ static const char pyftpdlib_script[] =
     "!plain,hashed assert FTPHandler.use_sendfile\n"
     "!no-sendfile FTPHandler.use_sendfile = False\n"
     "FTPServer.max_cons = 0\n"
-    "FTPServer(('127.0.0.1', @PORT@), FTPHandler, backlog=1000).serve_forever()\n";
+    "FTPServer(('@ADDRESS@', @PORT@), FTPHandler, backlog=1000).serve_forever()\n";
 
 /* The folder is everybody's home, in place of /home/NAME. */
 static const char twisted_script[] =
@@ -138,7 +138,7 @@ static const char twisted_script[] =
     "!each users.addUser('@NAME@', '@PASSWORD@')\n"
     "factory = FTPFactory(Portal(Realm('@FOLDER@'), [users]))\n"
     "factory.timeOut = None\n"
-    "reactor.listenTCP(@PORT@, factory, backlog=1000, interface='127.0.0.1')\n"
+    "reactor.listenTCP(@PORT@, factory, backlog=1000, interface='@ADDRESS@')\n"
     "reactor.run()\n";
 
 static const struct recipe recipes[] = {
@@ -184,7 +184,7 @@ static const struct recipe recipes[] = {
         .folders = {"/run/pure-ftpd"},
         .pam = "pure-ftpd",
         /* -L: of entries in a listing; -c, -C: clients; -I: minutes; -f: no log */
-        .args = {"@ROOT@/usr/sbin/pure-ftpd", "-S", "127.0.0.1,@PORT@", "-l", "unix", "-E",
+        .args = {"@ROOT@/usr/sbin/pure-ftpd", "-S", "@ADDRESS@,@PORT@", "-l", "unix", "-E",
                  "-H", "-c", "100000", "-C", "100000", "-L", "1000000:5", "-I", "1440",
                  "-fnone"},
     },

@@ -1,10 +1,8 @@
 #include <errno.h>
-#include <sys/resource.h>
 
 #include "bench/ftp/rows.h"
 
 #define MANY         1000
-#define OTHER_FILES  500 /* descriptors that we, or a server, need besides sessions */
 #define PROBE_LOGINS 200
 #define STOPPED_US   (500 * USEC_PER_MS)
 
@@ -54,13 +52,13 @@ static int hold_still(struct run *run)
 /* The slope begins above the first sessions, so that what those cost once does not count. */
 int row_prepare_memory(struct run *run)
 {
-    unsigned count = run_clients(run);
+    unsigned count = run_held(run);
     return hold_first(run, count < MANY ? count / 3 : count / 10);
 }
 
 int row_memory(struct run *run, struct sample *ret)
 {
-    unsigned count = run_clients(run);
+    unsigned count = run_held(run);
     *ret = (struct sample){.operations = count - run->cell->slope_from};
     return hold_more(run, count);
 }
@@ -74,16 +72,6 @@ int row_conclude_memory(struct run *run)
 }
 
 /* -- as many as there can be -- */
-
-/* Both sides need a descriptor for each. */
-static unsigned sessions_possible(unsigned wanted)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < 2 * OTHER_FILES)
-        return 0;
-    rlim_t most = limit.rlim_cur - OTHER_FILES;
-    return most < wanted ? (unsigned)most : wanted;
-}
 
 /* Microseconds that a login takes, after which it leaves. */
 static int time_logins(struct run *run, double *ret_us)
@@ -106,10 +94,8 @@ static int time_logins(struct run *run, double *ret_us)
 /* How many times longer a login takes while so many sessions are there. */
 int row_idle_100k(struct run *run, struct sample *ret)
 {
-    unsigned count = sessions_possible(run_clients(run));
+    unsigned count = run_held(run);
     double alone = 0, beside = 0;
-    if (count == 0)
-        return row_fail(run, "sessions", NULL, -EMFILE);
     row_crowd_close(run);
     int r = time_logins(run, &alone);
     if (r == 0)
@@ -126,9 +112,7 @@ int row_idle_100k(struct run *run, struct sample *ret)
         return r;
     *ret = (struct sample){.value = beside / alone, .operations = count};
     snprintf(run->cell->note, sizeof(run->cell->note),
-             "%u sessions%s; a login takes %.0f us, %.0f us without them", count,
-             count < run_clients(run) ? ", as the limit of descriptors allows" : "", beside,
-             alone);
+             "%u sessions; a login takes %.0f us, %.0f us without them", count, beside, alone);
     return 0;
 }
 

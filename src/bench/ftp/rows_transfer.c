@@ -98,7 +98,7 @@ int row_prepare_stream(struct run *run)
 
 int row_prepare_idle(struct run *run)
 {
-    int r = row_crowd_open(run, run_clients(run), run->bench->options->window);
+    int r = row_crowd_open(run, run_held(run), run->bench->options->window);
     return r == 0 ? row_prepare_stream(run) : r;
 }
 

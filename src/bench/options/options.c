@@ -17,8 +17,8 @@
 #define DEFAULT_TIMEOUT_S      60
 #define TIMEOUT_MAX_S          86400
 
-/* What an option takes for granted. */
-enum { ANY, TELLS_SERVER, NEEDS_SERVER, NEEDS_NONE };
+/* What an option takes for granted; OURS: not --compat. */
+enum { ANY, OURS, TELLS_SERVER, NEEDS_SERVER, NEEDS_NONE };
 
 /* An option under way. */
 struct parse {
@@ -71,23 +71,23 @@ static const struct option_row {
      0},
     {'b', ANY, "benchmark", "KIND", "transfer, download, upload, concurrence, all", take_kind,
      0, 0},
-    {0, ANY, "row", "NAMES", "stor,retr: these rows alone; help: lists them", take_list,
+    {0, OURS, "row", "NAMES", "stor,retr: these rows alone; help: lists them", take_list,
      AT(rows), 0},
     {'n', ANY, "clients", "N", "concurrent clients (300; with a server: 200)", take_number,
      AT(clients), BENCH_CLIENTS_MAX},
     {'s', ANY, "filesize", "SIZE", "of a file, as 64K or 10M (10M)", take_size, AT(file_bytes),
      0},
-    {0, ANY, "window", "N", "logins at once, where not one by one (40)", take_number,
+    {0, OURS, "window", "N", "logins at once, where not one by one (40)", take_number,
      AT(window), BENCH_WINDOW_MAX},
-    {0, ANY, "pairs", "N", "samples of each server in a row (21, at most 41)", take_number,
+    {0, OURS, "pairs", "N", "samples of each server in a row (21, at most 41)", take_number,
      AT(pairs), BENCH_PAIRS_MAX},
     {'t', ANY, "timeout", "SECONDS", "without an answer, then give up (60)", take_seconds,
      AT(timeout_us), TIMEOUT_MAX_S},
-    {0, ANY, "quick", NULL, "shorter and less exact: 50 clients, 3 pairs", take_flag, AT(quick),
-     0},
-    {0, ANY, "json", "FILE", "the results as JSON too; -: standard output", take_word, AT(json),
-     0},
-    {0, ANY, "baseline", "FILE", "beside the JSON of an earlier run", take_word, AT(baseline),
+    {0, OURS, "quick", NULL, "shorter and less exact: 50 clients, 3 pairs", take_flag,
+     AT(quick), 0},
+    {0, OURS, "json", "FILE", "the results as JSON too; -: standard output", take_word,
+     AT(json), 0},
+    {0, OURS, "baseline", "FILE", "beside the JSON of an earlier run", take_word, AT(baseline),
      0},
     {0, ANY, "help", NULL, "this text", take_flag, AT(help), 0},
 };
@@ -290,6 +290,11 @@ static int finish(const struct parse *p)
                  needs_none, p->needs[TELLS_SERVER]);
         return complain(p, what, "");
     }
+    if (o->compat && p->needs[OURS] != NULL) {
+        snprintf(what, sizeof(what), "--%s and --compat: ftpbench has no such thing",
+                 p->needs[OURS]);
+        return complain(p, what, "");
+    }
     if (o->has_server && check_server(p) < 0)
         return -1;
     fill_in(o);
@@ -366,7 +371,7 @@ void bench_options_print_help(FILE *out)
 {
     fputs("usage: ferry bench ftp [OPTION]...\n"
           "       ferry bench ftp --url ftp://USER:PASSWORD@HOST:PORT [OPTION]...\n"
-          "       ferry bench peers\n"
+          "       ferry bench peers [--install | --run NAME]\n"
           "\n"
           "The first form starts ferryd, and beside it each FTP server that is installed,\n"
           "with the same files and accounts, and measures them in turn. It needs root, and\n"

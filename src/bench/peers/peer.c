@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "bench/machine/file.h"
 #include "bench/machine/folder.h"
+#include "bench/peers/peer_etc.h"
 #include "bench/peers/peer_inside.h"
 #include "bench/peers/peer_program.h"
 #include "bench/peers/recipe_text.h"
@@ -62,13 +63,13 @@ static bool wait_readable(int fd, int ms)
 
 /* -- its port -- */
 
-static int bind_port(unsigned port, struct addr *ret)
+static int bind_port(uint32_t host, unsigned port, struct addr *ret)
 {
     *ret = (struct addr){.len = sizeof(ret->u.v4)};
     ret->u.v4 = (struct sockaddr_in){
         .sin_family = AF_INET,
         .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+        .sin_addr.s_addr = htonl(host),
     };
     int fd = sys_socket(AF_INET, SOCK_STREAM, 0);
     if (fd < 0)
@@ -84,14 +85,14 @@ static int bind_port(unsigned port, struct addr *ret)
     return r;
 }
 
-static int find_port(struct addr *ret)
+static int find_port(uint32_t host, struct addr *ret)
 {
     int r = -EADDRINUSE;
     for (unsigned i = 0; i < PORT_TRIES && r == -EADDRINUSE; i++) {
         uint16_t random;
         r = crypto_random(&random, sizeof(random));
         if (r == 0)
-            r = bind_port(PORT_FIRST + random % PORT_COUNT, ret);
+            r = bind_port(host, PORT_FIRST + random % PORT_COUNT, ret);
     }
     return r;
 }
@@ -100,8 +101,7 @@ static int find_port(struct addr *ret)
 
 static int spawn(struct peer *p, const struct stage *stage, const char *log, int lifeline)
 {
-    char port[8];
-    snprintf(port, sizeof(port), "%u", addr_port(&p->addr));
+    char listen[ADDR_TEXT_MAX];
     const char *const argv[] = {"ferry",
                                 "bench",
                                 "run-peer",
@@ -109,7 +109,7 @@ static int spawn(struct peer *p, const struct stage *stage, const char *log, int
                                 p->recipe->name,
                                 recipe_variant_name(p->variant),
                                 stage->base,
-                                port,
+                                addr_format(&p->addr, listen),
                                 NULL};
     struct open_how how = {.flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, .mode = 0600};
     int output = sys_openat2(AT_FDCWD, log, &how);
@@ -257,11 +257,13 @@ int peer_start(struct peer *p, const struct stage *stage, const struct recipe_li
     if (!recipe_has(recipe, variant))
         return fail(p, "it cannot be run so", -EINVAL);
     if (!place.is_installed) {
-        snprintf(p->error, sizeof(p->error), "not installed: ferry bench peers --install");
+        snprintf(p->error, sizeof(p->error), "%s",
+                 recipe->package != NULL ? "not installed: ferry bench peers --install"
+                                         : "it is not there, beside this program");
         return -ENOENT;
     }
     memcpy(p->version, place.version, sizeof(p->version));
-    int r = find_port(&p->addr);
+    int r = find_port(recipe_address(list, recipe), &p->addr);
     if (r < 0)
         return fail(p, "no port for it", r);
     r = start_keeper(p, stage);
@@ -305,7 +307,7 @@ size_t peer_settings_text(const struct peer *p, const struct stage *stage, char 
         .variant = p->variant,
         .work = peer_work_path(p->recipe, p->variant, stage->base, sizeof(work), work),
         .root = place.root,
-        .port = addr_port(&p->addr),
+        .listen = &p->addr,
         .accounts = 1, /* the others are like it */
     };
     struct buf text;
@@ -322,6 +324,9 @@ size_t peer_settings_text(const struct peer *p, const struct stage *stage, char 
         if (r == 0)
             r = recipe_text_fill(p->recipe->files[i].text, &words, &text);
     }
+    if (r == 0 && p->recipe->pam != NULL)
+        r = buf_printf(&text, "\n\n# /etc/pam.d/%s\n%s", p->recipe->pam,
+                       peer_etc_pam(p->recipe));
     size_t len = r < 0 ? 0 : text_copy(dst, cap, buf_bytes(&text));
     buf_wipe(&text);
     return len;

@@ -84,6 +84,11 @@ static int write_pam(const char *pam_d, const char *service)
     return file_write(path, 0644, bytes_str(pam));
 }
 
+const char *peer_etc_pam(const struct recipe *recipe)
+{
+    return recipe->pam != NULL ? pam : NULL;
+}
+
 int peer_etc_write(const struct stage *stage, const struct recipe *recipe, const char *work)
 {
     const struct recipe_words words = {

@@ -4,5 +4,8 @@
 #include "bench/peers/recipe.h"
 #include "bench/peers/stage.h"
 
+/* What its service asks of PAM; NULL: it asks somebody else. */
+const char *peer_etc_pam(const struct recipe *);
+
 /* WORK/etc, which must not be there yet. */
 MUST_CHECK int peer_etc_write(const struct stage *, const struct recipe *, const char *work);

@@ -149,12 +149,9 @@ static int set_default_signals(void)
 
 static int run_floor(const struct inside *in)
 {
-    struct floor_settings settings = {.folder = in->stage.files};
-    char text[ADDR_TEXT_MAX];
-    snprintf(text, sizeof(text), "127.0.0.1:%u", in->words.port);
-    int r = addr_parse(bytes_str(text), &settings.listen);
-    if (r == 0)
-        r = runtime_signals_setup();
+    const struct floor_settings settings = {.folder = in->stage.files,
+                                            .listen = *in->words.listen};
+    int r = runtime_signals_setup();
     return r == 0 ? floor_run(&settings) : r;
 }
 
@@ -299,7 +296,7 @@ static int start_first(struct inside *in)
 }
 
 int peer_inside_run(const struct recipe *recipe, enum recipe_variant variant, const char *base,
-                    unsigned port)
+                    const struct addr *listen)
 {
     struct inside *in = mem_new(sizeof(*in));
     if (in == NULL)
@@ -315,7 +312,7 @@ int peer_inside_run(const struct recipe *recipe, enum recipe_variant variant, co
             .variant = variant,
             .work = in->work,
             .root = in->place.root,
-            .port = port,
+            .listen = listen,
             .accounts = STAGE_ACCOUNTS,
         };
         r = start_first(in);

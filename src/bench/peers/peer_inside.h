@@ -8,11 +8,12 @@
  */
 #pragma once
 #include "bench/peers/recipe.h"
+#include "io/addr.h"
 
 /* In a process of one thread, whose standard error is the server's log. Returns when the server
  * has ended: 0, or -errno of what was in the way, which was written to standard error. */
 int peer_inside_run(const struct recipe *, enum recipe_variant, const char *base,
-                    unsigned port);
+                    const struct addr *listen);
 
 /* BASE/NAME-VARIANT, shared with peer_start(). Returns dst. */
 const char *peer_work_path(const struct recipe *, enum recipe_variant, const char *base,

@@ -24,6 +24,11 @@ const struct recipe *recipe_find(const struct recipe_list *list, const char *nam
     return NULL;
 }
 
+uint32_t recipe_address(const struct recipe_list *list, const struct recipe *recipe)
+{
+    return (UINT32_C(127) << 24) + 2 + (uint32_t)(recipe - list->recipes);
+}
+
 bool recipe_has(const struct recipe *recipe, enum recipe_variant v)
 {
     return (recipe->variants & 1u << v) != 0;

@@ -8,6 +8,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* One server in several settings. */
 enum recipe_variant {
@@ -55,6 +56,11 @@ struct recipe_list {
     const char *greeting; /* how a line begins that says: the server is there */
     const char *parting;  /* what is said then, so that no session is left */
 };
+
+/* Where it listens, host byte order: 127.0.0.2 for the first one, 127.0.0.3 and so on. The
+ * ports of one address would be all servers' together, and those that one has left in TIME-WAIT
+ * would slow down the others. */
+uint32_t recipe_address(const struct recipe_list *, const struct recipe *);
 
 /* NULL: there is none of that name. */
 const struct recipe *recipe_find(const struct recipe_list *, const char *name);

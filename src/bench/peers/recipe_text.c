@@ -30,7 +30,13 @@ static int put_root(const struct filling *f)
 
 static int put_port(const struct filling *f)
 {
-    return buf_printf(f->out, "%u", f->words->port);
+    return buf_printf(f->out, "%u", addr_port(f->words->listen));
+}
+
+static int put_address(const struct filling *f)
+{
+    char text[ADDR_TEXT_MAX];
+    return buf_append_str(f->out, addr_format_host(f->words->listen, text));
 }
 
 static int put_password(const struct filling *f)
@@ -63,9 +69,10 @@ static const struct {
     const char *name;
     int (*put)(const struct filling *);
 } words[] = {
-    {"FOLDER", put_folder}, {"WORK", put_work},         {"ROOT", put_root},
-    {"PORT", put_port},     {"PASSWORD", put_password}, {"UID", put_uid},
-    {"GID", put_gid},       {"NAME", put_name},         {"HASH", put_hash},
+    {"FOLDER", put_folder},   {"WORK", put_work},         {"ROOT", put_root},
+    {"PORT", put_port},       {"PASSWORD", put_password}, {"UID", put_uid},
+    {"GID", put_gid},         {"NAME", put_name},         {"HASH", put_hash},
+    {"ADDRESS", put_address},
 };
 
 static int put_word(const struct filling *f, struct bytes name)

@@ -9,13 +9,14 @@
 #include "base/buf.h"
 #include "bench/peers/recipe.h"
 #include "bench/peers/stage.h"
+#include "io/addr.h"
 
 struct recipe_words {
     const struct stage *stage;
     enum recipe_variant variant;
     const char *work; /* BASE/PEER-VARIANT */
     const char *root; /* of the package */
-    unsigned port;
+    const struct addr *listen;
     unsigned accounts; /* how many "each" are; at most STAGE_ACCOUNTS */
 };
 

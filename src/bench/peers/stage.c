@@ -152,7 +152,7 @@ static int make_folders(struct stage *s, const char *parent, const char *disk)
         r = make_owned(s->files, s->uid, s->gid);
     if (r == 0)
         r = make_owned(mount_point, s->uid, s->gid);
-    return r == 0 ? make_owned(s->disk, s->uid, s->gid) : r;
+    return r;
 }
 
 static int make_accounts(struct stage *s)
@@ -179,8 +179,9 @@ static int save(const struct stage *s)
     return file_write(path, 0600, bytes_of(s, sizeof(*s)));
 }
 
-int stage_open(struct stage *s, const char *disk)
+int stage_open(struct stage *s, const char *disk, bool *ret_of_disk)
 {
+    *ret_of_disk = false;
     memset(s, 0, sizeof(*s)); /* a literal of it would stand on the stack */
     s->uid = s->gid = OWNER;
     s->lock = -1;
@@ -189,6 +190,10 @@ int stage_open(struct stage *s, const char *disk)
     const char *parent = choose_parent(&s->is_memory);
     remove_left(parent);
     int r = make_folders(s, parent, disk != NULL ? disk : "/var/tmp");
+    if (r == 0) {
+        r = make_owned(s->disk, s->uid, s->gid);
+        *ret_of_disk = r < 0;
+    }
     if (r == 0)
         r = save(s); /* hashing takes a while, and it may be killed meanwhile */
     if (r == 0)

@@ -33,8 +33,9 @@ struct stage {
 /* The n-th account's name, n below STAGE_ACCOUNTS. Returns dst. */
 const char *stage_account(unsigned n, char dst[STAGE_NAME_MAX]);
 
-/* "disk" is where the folder on a disk is made (NULL: /var/tmp). -EPERM: not root. */
-MUST_CHECK int stage_open(struct stage *, const char *disk);
+/* "disk" is where the folder on a disk is made (NULL: /var/tmp). -EPERM: not root; or a failure
+ * of the system. *ret_of_disk: of that folder. */
+MUST_CHECK int stage_open(struct stage *, const char *disk, bool *ret_of_disk);
 /* Removes it; also after a failure of stage_open(). */
 void stage_close(struct stage *);
 

@@ -5,9 +5,9 @@
 
 #include "base/attr.h"
 
-#define PEER_TARGET  0.95 /* where no goal says another */
-#define NEVER_LESS_S 1e-6 /* CPU beyond the hash: less cannot be told from nothing */
-#define SEED         UINT64_C(0x676f616c)
+#define PEER_TARGET 0.95 /* where no goal says another */
+#define GB_BYTES    1e9
+#define SEED        UINT64_C(0x676f616c)
 
 /* What a goal is decided from. */
 struct contest {
@@ -28,10 +28,10 @@ static enum bench_verdict judge_plainly(const struct goal_result *g)
     return is_better(g->value, g->target, goal_is_ratio(g->kind)) ? BENCH_MET : BENCH_MISSED;
 }
 
-static enum bench_verdict judge_interval(const struct goal_result *g, unsigned samples)
+static enum bench_verdict judge_interval(const struct goal_result *g)
 {
     bool wants_more = goal_is_ratio(g->kind);
-    if (!g->has_interval || samples < BENCH_VERDICT_MIN)
+    if (!g->has_interval)
         return BENCH_UNDECIDED;
     bool is_low_good = is_better(g->interval.low, g->target, wants_more);
     bool is_high_good = is_better(g->interval.high, g->target, wants_more);
@@ -85,6 +85,17 @@ static bool beside_memory(const struct contest *c, const struct bench_cell *cell
     return true;
 }
 
+static bool beside_slope(const struct contest *c, const struct bench_cell *cell,
+                         struct goal_result *g)
+{
+    if (!cell->has_slope || !c->ours->has_slope || c->ours->slope_bytes <= 0)
+        return false;
+    g->is_known = true;
+    g->value = cell->slope_bytes / c->ours->slope_bytes;
+    g->verdict = judge_plainly(g);
+    return true;
+}
+
 static const struct bench_cell *floor_of(const struct bench_row *row)
 {
     for (unsigned i = 0; i < row->count; i++)
@@ -93,51 +104,59 @@ static const struct bench_cell *floor_of(const struct bench_row *row)
     return NULL;
 }
 
-/* CPU seconds of one hash, sample by sample: what the floor of the goal's other row took, which
- * computes it and waits for nobody. NULL: that was not measured. */
-static const struct bench_cell *find_hash(const struct contest *c,
-                                          double ret[BENCH_SAMPLES_MAX])
+/* Of CPU beyond the hash, which the floor of the goal's other row computes and waits for
+ * nobody: the median, and where it lies. */
+struct rest {
+    double value;
+    struct statistics_interval interval;
+};
+
+static const struct bench_cell *find_hash(const struct contest *c)
 {
     const struct bench_row *row = bench_results_row(c->results, c->goal->other);
     const struct bench_cell *hash = row != NULL ? floor_of(row) : NULL;
-    if (hash == NULL || bench_unit_is_speed(row->unit))
-        return NULL;
-    double unit_s = row->unit == BENCH_MS ? 1e-3 : 1;
-    for (unsigned i = 0; i < hash->sample_count; i++)
-        ret[i] = hash->samples[i] * unit_s;
-    return hash;
+    return hash != NULL && hash->has_server_cpu && hash->sample_count > 0 ? hash : NULL;
 }
 
-/* What is left beyond the hash may be nothing at all, and has no ratio then. So what is judged
- * is how much the peer's rest exceeds the target times ours, which also carries the hash's own
- * scatter; the value shown is the ratio of the medians. */
+/* False: too few samples for an interval. */
+static bool rest_of(const struct bench_cell *cell, const struct bench_cell *hash,
+                    struct rest *ret)
+{
+    double rests[BENCH_SAMPLES_MAX];
+    unsigned count =
+        cell->sample_count < hash->sample_count ? cell->sample_count : hash->sample_count;
+    for (unsigned i = 0; i < count; i++)
+        rests[i] = cell->cpu_samples[i] - hash->cpu_samples[i];
+    ret->value = statistics_median_of(rests, count);
+    return count >= BENCH_INTERVAL_MIN &&
+           statistics_interval(rests, count, SEED, &ret->interval) == 0;
+}
+
+/* The ratio of the peer's rest to ours, with all that either may be. A rest that may be nothing
+ * has no ratio. */
 static bool beside_beyond(const struct contest *c, const struct bench_cell *cell,
                           struct goal_result *g)
 {
-    double hash[BENCH_SAMPLES_MAX], excess[BENCH_SAMPLES_MAX];
-    const struct bench_cell *floor = find_hash(c, hash);
-    const struct bench_cell *ours = c->ours;
-    if (floor == NULL || !cell->has_server_cpu || !ours->has_server_cpu)
+    const struct bench_cell *hash = find_hash(c);
+    struct rest ours, peer;
+    if (hash == NULL || !cell->has_server_cpu || !c->ours->has_server_cpu ||
+        cell->sample_count == 0 || c->ours->sample_count == 0)
         return false;
-    unsigned count = floor->sample_count;
-    count = cell->sample_count < count ? cell->sample_count : count;
-    count = ours->sample_count < count ? ours->sample_count : count;
-    if (count == 0)
-        return false;
-    for (unsigned i = 0; i < count; i++)
-        excess[i] =
-            (cell->cpu_samples[i] - hash[i]) - g->target * (ours->cpu_samples[i] - hash[i]);
-    double rest = statistics_median_of(hash, count);
+    bool has_interval = rest_of(c->ours, hash, &ours);
+    has_interval = rest_of(cell, hash, &peer) && has_interval;
+    g->verdict = BENCH_UNDECIDED;
+    if (ours.value <= 0 || (has_interval && ours.interval.low <= 0))
+        return true;
     g->is_known = true;
-    g->value = fmax(statistics_median_of(cell->cpu_samples, count) - rest, 0) /
-               fmax(statistics_median_of(ours->cpu_samples, count) - rest, NEVER_LESS_S);
-    struct statistics_interval interval;
-    if (count < BENCH_VERDICT_MIN || statistics_interval(excess, count, SEED, &interval) < 0)
-        g->verdict = BENCH_UNDECIDED;
-    else if (interval.low >= 0)
-        g->verdict = BENCH_MET;
-    else
-        g->verdict = interval.high < 0 ? BENCH_MISSED : BENCH_UNDECIDED;
+    g->value = peer.value / ours.value;
+    g->has_interval = has_interval;
+    if (has_interval)
+        g->interval = (struct statistics_interval){
+            peer.interval.low /
+                (peer.interval.low < 0 ? ours.interval.low : ours.interval.high),
+            peer.interval.high /
+                (peer.interval.high < 0 ? ours.interval.high : ours.interval.low)};
+    g->verdict = judge_interval(g);
     return true;
 }
 
@@ -159,6 +178,20 @@ static bool alone_noop(const struct contest *c, struct goal_result *g)
 {
     g->value = c->ours->noop.p99_us;
     return c->ours->noop.count > 0;
+}
+
+static bool alone_cpu(const struct contest *c, struct goal_result *g)
+{
+    double per_gb[BENCH_SAMPLES_MAX];
+    unsigned count = c->ours->sample_count;
+    if (!c->ours->has_server_cpu || c->ours->bytes == 0 || count == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        per_gb[i] = c->ours->cpu_samples[i] * GB_BYTES;
+    g->value = statistics_median_of(per_gb, count);
+    g->has_interval = count >= BENCH_INTERVAL_MIN &&
+                      statistics_interval(per_gb, count, SEED, &g->interval) == 0;
+    return true;
 }
 
 static bool alone_value(const struct contest *c, struct goal_result *g)
@@ -184,11 +217,13 @@ static const struct kind {
     [GOAL_CPU_BEYOND] = {.beside = beside_beyond, .is_ratio = true},
     [GOAL_CPU_OTHER] = {.is_ratio = true},
     [GOAL_MEMORY_PEERS] = {.beside = beside_memory, .is_ratio = true},
+    [GOAL_SLOPE_PEERS] = {.beside = beside_slope, .is_ratio = true},
     [GOAL_MEMORY] = {.alone = alone_memory},
     [GOAL_SLOPE] = {.alone = alone_slope},
     [GOAL_NOOP_P99] = {.alone = alone_noop},
     [GOAL_VALUE] = {.alone = alone_value, .is_sampled = true},
     [GOAL_ONCE] = {.alone = alone_value},
+    [GOAL_CPU] = {.alone = alone_cpu, .is_sampled = true},
 };
 
 bool goal_is_ratio(enum goal_kind kind)
@@ -256,11 +291,11 @@ static bool decide_other(const struct contest *c, struct goal_result *g)
     g->is_known = true;
     g->value = statistics_median_of(other->cpu_samples, other->sample_count) / ours;
     g->has_interval =
+        other->sample_count >= BENCH_INTERVAL_MIN &&
+        c->ours->sample_count >= BENCH_INTERVAL_MIN &&
         statistics_ratio_interval(other->cpu_samples, other->sample_count, c->ours->cpu_samples,
                                   c->ours->sample_count, SEED, &g->interval) == 0;
-    unsigned samples = other->sample_count < c->ours->sample_count ? other->sample_count
-                                                                   : c->ours->sample_count;
-    g->verdict = judge_interval(g, samples);
+    g->verdict = judge_interval(g);
     return true;
 }
 
@@ -275,16 +310,8 @@ static bool decide(const struct contest *c, struct goal_result *g)
         return true;
     g->is_known = kinds[kind].alone(c, g);
     if (g->is_known)
-        g->verdict = kinds[kind].is_sampled ? judge_interval(g, c->ours->sample_count)
-                                            : judge_plainly(g);
+        g->verdict = kinds[kind].is_sampled ? judge_interval(g) : judge_plainly(g);
     return g->is_known;
-}
-
-/* Rows about memory say between how many sessions they counted. */
-static unsigned crowd_of(const struct contest *c)
-{
-    unsigned clients = c->row->clients, held = c->ours->slope_to;
-    return held > clients ? held : clients;
 }
 
 unsigned goals_decide(const struct goal_table *table, const struct bench_results *results,
@@ -295,17 +322,23 @@ unsigned goals_decide(const struct goal_table *table, const struct bench_results
         const struct goal *goal = &table->goals[i];
         struct contest c = {
             .goal = goal, .results = results, .row = bench_results_row(results, goal->row)};
-        if (c.row == NULL || !bench_row_is_ours(results, c.row))
+        if (c.row == NULL || c.row->is_reduced || !bench_row_is_ours(results, c.row))
             continue;
         c.ours = &c.row->cells[0];
-        if (crowd_of(&c) < goal->clients_min)
+        if (c.row->clients < goal->clients_min)
             continue;
         struct goal_result g = {.row = goal->row,
                                 .what = goal->what,
                                 .kind = goal->kind,
                                 .target = goal->target,
                                 .verdict = BENCH_MISSED};
-        if (decide(&c, &g))
+        bool is_short = c.ours->held > 0 && c.ours->held < goal->clients_min &&
+                        !bench_cell_has_failed(c.ours);
+        if (is_short) {
+            g.held = c.ours->held;
+            g.verdict = BENCH_UNDECIDED;
+        }
+        if (is_short || decide(&c, &g))
             ret[count++] = g;
     }
     return count;

@@ -1,9 +1,10 @@
 /* What ferryd is to reach, and whether it does: a suite's table of goals, decided from results
  * alone.
  *
- * A goal whose row or peer is not in the results, or whose number of clients was not reached,
- * is left out: it is never met by something else. A peer that failed is left out too; a row in
- * which ferryd failed is missed.
+ * A goal whose row or peer is not in the results, or that asks for more clients than the row
+ * was to have, is left out: it is never met by something else. One whose clients could not be
+ * held here is undecided. A peer that failed is left out too; a row in which ferryd failed is
+ * missed.
  */
 #pragma once
 #include "bench/report/results.h"
@@ -16,12 +17,14 @@ enum goal_kind {
     GOAL_CPU_BEYOND,   /* the same beyond a hash: what the floor of another row took */
     GOAL_CPU_OTHER,    /* CPU in another row of ferryd by that in this one */
     GOAL_MEMORY_PEERS, /* a peer's memory by ferryd's */
+    GOAL_SLOPE_PEERS,  /* the same of one session more */
     /* At most so much: */
     GOAL_MEMORY,   /* in bytes */
     GOAL_SLOPE,    /* in bytes a session */
     GOAL_NOOP_P99, /* in microseconds */
     GOAL_VALUE,    /* the row's value, in its unit */
     GOAL_ONCE,     /* the same, of a row that has one sample */
+    GOAL_CPU,      /* of the server, in seconds per GB */
 };
 
 #define GOALS_MAX 64
@@ -46,7 +49,8 @@ struct goal_result {
     const char *what; /* "at least 0.95 of every peer" */
     const char *peer; /* who decided it; NULL: nobody. Belongs to the results */
     enum goal_kind kind;
-    bool is_known;  /* false: ferryd failed, and there is no value */
+    bool is_known;  /* false: ferryd failed (missed), or it cannot be told (undecided) */
+    unsigned held;  /* not 0: so few sessions could be held, and nothing is decided */
     bool is_by_cpu; /* the client was the limit: the ratio is of the servers' CPU */
     bool has_interval;
     double value; /* what was measured: a ratio, bytes, microseconds, or of the row's unit */

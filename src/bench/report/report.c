@@ -87,6 +87,16 @@ void report_baseline_print(const struct report *r, const struct bench_row *row,
                 report_range(&ratio, range), ratio.has_interval ? "" : "(too few samples)");
 }
 
+bool report_has_baseline(const struct report *r, const struct bench_results *results)
+{
+    for (unsigned i = 0; r->baseline != NULL && i < results->count; i++)
+        for (unsigned k = 0; k < results->rows[i].count; k++)
+            if (baseline_ratio(r->baseline, &results->rows[i], &results->rows[i].cells[k])
+                    .is_known)
+                return true;
+    return false;
+}
+
 void report_slope_print(FILE *out, const struct bench_cell *cell)
 {
     char size[SIZE_TEXT_MAX];

@@ -24,5 +24,8 @@ void report_row_print(const struct report *, const struct bench_row *);
  */
 void report_summary_print(const struct report *, const struct bench_results *);
 
+/* Whether a server of some row is in the baseline, too. */
+bool report_has_baseline(const struct report *, const struct bench_results *);
+
 /* NULL: no memory. */
 json_t *report_json(const struct bench_options *, const struct bench_results *);

@@ -114,6 +114,8 @@ static void set_memory(json_t *o, bool *whole, const struct bench_cell *cell)
 {
     if (cell->has_memory)
         set(o, whole, "memory_bytes", count_json(cell->memory_bytes));
+    if (cell->held > 0)
+        set(o, whole, "sessions_held", json_integer(cell->held));
     if (!cell->has_slope)
         return;
     set(o, whole, "memory_per_session_bytes", real_json(cell->slope_bytes));
@@ -173,6 +175,8 @@ static json_t *row_json(const struct goal_table *goals, const struct bench_row *
     set(o, whole, "label", text_json(row->label));
     set(o, whole, "unit", json_string(bench_unit_name(row->unit)));
     set(o, whole, "clients", json_integer(row->clients));
+    if (row->is_reduced)
+        set(o, whole, "reduced", json_true());
     for (unsigned i = 0; i < row->count; i++)
         add(servers, whole, cell_json(goals, row, &row->cells[i], whole));
     set(o, whole, "servers", servers);
@@ -188,7 +192,11 @@ static json_t *server_json(const struct bench_server *server, bool *whole)
     set_text(o, whole, "version", server->version);
     set_text(o, whole, "where", server->where);
     set_text(o, whole, "error", server->error);
-    set_text(o, whole, "settings", server->settings);
+    static const char *const keys[] = {[RECIPE_PLAIN] = "settings",
+                                       [RECIPE_NO_SENDFILE] = "settings_no_sendfile",
+                                       [RECIPE_HASHED] = "settings_hashed"};
+    for (unsigned v = 0; v < RECIPE_VARIANTS; v++)
+        set_text(o, whole, keys[v], server->settings[v]);
     if (server->has_memory_start)
         set(o, whole, "memory_start_bytes", count_json(server->memory_start_bytes));
     return o;
@@ -203,6 +211,8 @@ static json_t *goal_json(const struct goal_result *g, bool *whole)
     set(o, whole, "target", real_json(g->target));
     set(o, whole, "at_least", json_boolean(goal_is_ratio(g->kind)));
     set_text(o, whole, "server", g->peer);
+    if (g->held > 0)
+        set(o, whole, "sessions_held", json_integer(g->held));
     if (!g->is_known)
         return o;
     set(o, whole, "value", real_json(g->value));

@@ -17,11 +17,15 @@ void report_legend_print(const struct report *r)
           "  memory   of all processes of the server, what they share left out\n"
           "  CPU      the server's, for each GB, or for each login or listing\n"
           "  NOOP     what another session waits for an answer meanwhile: p50/p99 in ms\n"
+          "           (p95 is in the JSON)\n"
           "  ratio    ferryd beside this server, pair by pair: above 1 ferryd is better\n"
           "  [ , ]    where the ratio lies with 90 % certainty\n"
           "  verdict  met: all of that is at or above the goal (0.95 of a peer, or as told\n"
           "           at the end); missed: none; undecided: some, or fewer than 5 pairs\n"
-          "The floor is a bare responder that does the least that such a row needs.\n"
+          "  client   CPU of the load's side, counted as the server's\n"
+          "The floor is a bare responder that does the least that a row needs, in one\n"
+          "thread: with many sessions or long files at once, servers of several threads\n"
+          "may be faster than it.\n"
           "\n"
           "  server         value  memory     CPU       NOOP ratio     [ , ]      verdict\n",
           r->out);
@@ -35,17 +39,43 @@ static int decimals(double value)
     return fabs(value) < 0.1 ? 4 : 2;
 }
 
-static void print_columns(FILE *out, const struct bench_cell *cell)
+/* Of listings microseconds are too many digits. */
+static bool counts_in_ms(const struct bench_row *row)
 {
-    char memory[SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX + 8] = "-";
+    for (unsigned i = 0; i < row->count; i++) {
+        const struct bench_cell *cell = &row->cells[i];
+        if (cell->bytes == 0 && report_cpu(cell, cell->server_cpu_us) >= 1)
+            return true;
+    }
+    return false;
+}
+
+/* Of the server or the client, in at most seven columns. */
+static const char *write_cpu(const struct bench_row *row, const struct bench_cell *cell,
+                             usec_t cpu_us, char dst[REPORT_NUMBER_MAX])
+{
+    double value = report_cpu(cell, cpu_us);
+    if (cell->bytes == 0)
+        value *= counts_in_ms(row) ? 1e3 : 1e6;
+    bool is_small = cell->bytes > 0 && value < 9.9995;
+    if (is_small)
+        snprintf(dst, REPORT_NUMBER_MAX, "%.3f", value);
+    else if (value < 9999999)
+        snprintf(dst, REPORT_NUMBER_MAX, "%.*f", cell->bytes > 0 && value < 99.95 ? 1 : 0,
+                 value);
+    else
+        snprintf(dst, REPORT_NUMBER_MAX, "%.0e", value);
+    return dst;
+}
+
+static void print_columns(FILE *out, const struct bench_row *row, const struct bench_cell *cell)
+{
+    char memory[SIZE_TEXT_MAX] = "-", cpu[REPORT_NUMBER_MAX] = "-";
     char p50[REPORT_NUMBER_MAX], p99[REPORT_NUMBER_MAX], noop[2 * REPORT_NUMBER_MAX + 1] = "-";
-    double cpu_value = report_cpu(cell, cell->server_cpu_us);
     if (cell->has_memory)
         size_text((double)cell->memory_bytes, memory);
-    if (cell->has_server_cpu && cell->bytes > 0)
-        snprintf(cpu, sizeof(cpu), "%.3f", cpu_value);
-    else if (cell->has_server_cpu)
-        snprintf(cpu, sizeof(cpu), "%.0f", cpu_value * 1e6);
+    if (cell->has_server_cpu)
+        write_cpu(row, cell, cell->server_cpu_us, cpu);
     if (cell->noop.count > 0)
         snprintf(noop, sizeof(noop), "%s/%s", report_number(cell->noop.p50_us / 1000, p50),
                  report_number(cell->noop.p99_us / 1000, p99));
@@ -63,7 +93,7 @@ static void print_cell(const struct report *r, const struct bench_row *row,
         report_wrapped_print(r->out, 4, cell->error);
         return;
     }
-    print_columns(r->out, cell);
+    print_columns(r->out, row, cell);
     if (cell != first && cell->ratio.is_known) {
         enum bench_verdict verdict = goals_verdict(r->options->suite->goals, row, cell);
         report_range(&cell->ratio, range);
@@ -92,8 +122,29 @@ static const char *cpu_unit(const struct bench_row *row)
 {
     for (unsigned i = 0; i < row->count; i++)
         if (row->cells[i].has_server_cpu)
-            return row->cells[i].bytes > 0 ? "; CPU: s/GB" : "; CPU: us each";
+            return row->cells[i].bytes > 0 ? "; CPU: s/GB"
+                   : counts_in_ms(row)     ? "; CPU: ms each"
+                                           : "; CPU: us each";
     return "";
+}
+
+/* One line for all of them: there is no column left. */
+static void print_clients(FILE *out, const struct bench_row *row)
+{
+    char text[BENCH_TARGETS_MAX * (BENCH_NAME_MAX + REPORT_NUMBER_MAX + 2) + 16] =
+        "client CPU:";
+    size_t len = strlen(text), before = len;
+    for (unsigned i = 0; i < row->count; i++) {
+        const struct bench_cell *cell = &row->cells[i];
+        char cpu[REPORT_NUMBER_MAX];
+        if (bench_cell_has_failed(cell) || cell->sample_count == 0)
+            continue;
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s %s",
+                                len > before ? "," : "", cell->target,
+                                write_cpu(row, cell, cell->client_cpu_us, cpu));
+    }
+    if (len > before)
+        report_wrapped_print(out, 2, text);
 }
 
 void report_table_print(const struct report *r, const struct bench_row *row)
@@ -105,6 +156,7 @@ void report_table_print(const struct report *r, const struct bench_row *row)
     report_wrapped_print(r->out, 0, head);
     for (unsigned i = 0; i < row->count; i++)
         print_cell(r, row, &row->cells[i]);
+    print_clients(r->out, row);
 }
 
 /* -- in short: ferryd and the best peer -- */
@@ -187,7 +239,8 @@ static const char *write_value(const struct goal_result *g, char dst[REPORT_NUMB
 
 static void print_goal(const struct report *r, const struct goal_result *g)
 {
-    char number[REPORT_NUMBER_MAX], value[64] = "failed", margin[16] = "";
+    char number[REPORT_NUMBER_MAX], value[64], margin[16] = "";
+    snprintf(value, sizeof(value), "%s", g->verdict == BENCH_MISSED ? "failed" : "-");
     if (g->is_known) {
         snprintf(value, sizeof(value), "%s %.9s", write_value(g, number),
                  g->peer != NULL ? g->peer : "");
@@ -196,6 +249,9 @@ static void print_goal(const struct report *r, const struct goal_result *g)
     fputc(' ', r->out);
     report_verdict_print(r, g->verdict, true);
     fprintf(r->out, " %-14s %-32s %-15s %s\n", g->row, g->what, value, margin);
+    if (g->held > 0)
+        fprintf(r->out, "%*s not possible here: descriptors for %u sessions\n", 25, "",
+                g->held);
     if (g->is_by_cpu)
         fprintf(r->out, "%*s client-limited: judged by CPU\n", 25, "");
 }

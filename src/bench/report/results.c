@@ -119,7 +119,7 @@ enum bench_verdict bench_verdict_of(const struct bench_ratio *ratio, double targ
 {
     if (!ratio->is_known)
         return BENCH_NO_VERDICT;
-    if (!ratio->has_interval || ratio->pairs < BENCH_VERDICT_MIN)
+    if (!ratio->has_interval)
         return BENCH_UNDECIDED;
     if (ratio->interval.low >= target)
         return BENCH_MET;
@@ -134,7 +134,8 @@ const char *bench_verdict_name(enum bench_verdict verdict)
 bool bench_cell_is_judged_by_cpu(const struct bench_cell *cell, enum bench_unit unit,
                                  const struct bench_cell *first)
 {
-    return unit != BENCH_MB && bench_cell_is_client_limited(cell) &&
+    bool is_of_work = bench_unit_is_speed(unit) || unit == BENCH_SECS;
+    return is_of_work && bench_cell_is_client_limited(cell) &&
            bench_cell_is_client_limited(first);
 }
 

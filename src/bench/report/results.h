@@ -12,8 +12,7 @@
 #define BENCH_ERROR_MAX    256
 #define BENCH_NAME_MAX     32
 #define BENCH_SAMPLES_MAX  41
-#define BENCH_INTERVAL_MIN 3 /* samples or pairs: fewer tell no interval, */
-#define BENCH_VERDICT_MIN  5 /* and with fewer than these it decides nothing */
+#define BENCH_INTERVAL_MIN 5 /* samples or pairs: fewer tell no interval */
 #define BENCH_MB_BYTES     (1024.0 * 1024.0)
 #define BENCH_LIMITED_AT   0.95 /* of a core: then the client may be what was measured */
 
@@ -71,6 +70,7 @@ struct bench_cell {
     uint64_t memory_bytes;         /* Private_Dirty of the server's processes */
     double slope_bytes;            /* of that, a further session costs */
     unsigned slope_from, slope_to; /* counted between so many sessions */
+    unsigned held;                 /* sessions there were; 0: as many as the row says */
 
     struct bench_latency noop;
 
@@ -83,6 +83,7 @@ struct bench_row {
     char label[BENCH_LABEL_MAX];
     enum bench_unit unit;
     unsigned clients; /* that did the same at once; 1: a row of one transfer after another */
+    bool is_reduced;  /* less was done than the name says, and its goals are not decided */
     struct bench_cell cells[BENCH_TARGETS_MAX];
     unsigned count;
 };
@@ -93,7 +94,8 @@ struct bench_server {
     char version[64];
     char where[BENCH_LABEL_MAX]; /* "127.0.0.1 port 2121" of a URL, "/usr" or a cache's path */
     char error[BENCH_ERROR_MAX]; /* not empty: it takes no part, and why */
-    char *settings;              /* as it got them; NULL: not ours. Belongs to the results */
+    char *settings[RECIPE_VARIANTS]; /* as it got them; NULL: not run so, or not ours. They
+                                        belong to the results */
     bool has_memory_start;
     uint64_t memory_start_bytes;
 };
@@ -126,13 +128,13 @@ bool bench_row_is_ours(const struct bench_results *, const struct bench_row *);
 const struct bench_row *bench_results_row(const struct bench_results *, const char *name);
 const struct bench_cell *bench_row_cell(const struct bench_row *, const char *target);
 
-/* An interval at or above the target: met; below it: missed; around it, none, or of fewer pairs
- * than BENCH_VERDICT_MIN: undecided. A ratio that is not known has no verdict. */
+/* An interval at or above the target: met; below it: missed; around it or none: undecided. A
+ * ratio that is not known has no verdict. */
 enum bench_verdict bench_verdict_of(const struct bench_ratio *, double target);
 const char *bench_verdict_name(enum bench_verdict); /* "met", "missed", "undecided", "" */
 
 /* Where the client was the limit with both servers, their speeds say nothing: the CPU decides.
- */
+ * Memory, delays and multiples are no speeds, and a busy client does not judge them. */
 bool bench_cell_is_judged_by_cpu(const struct bench_cell *, enum bench_unit,
                                  const struct bench_cell *first);
 const struct bench_ratio *bench_cell_decider(const struct bench_cell *, enum bench_unit,

@@ -2,9 +2,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "bench/machine/descriptors.h"
 #include "bench/peers/stage.h"
 #include "check.h"
 
@@ -130,6 +132,9 @@ static void rows_are_those_of_the_kind_unless_they_are_named(void **state)
 static void a_quick_run_has_no_thousands_of_sessions_unless_they_are_named(void **state)
 {
     (void)state;
+    descriptors_raise();
+    if (descriptors_most() < 2000)
+        skip();
     struct bench *b = bench_new();
     const struct row_kind kind = {
         .name = "row", .kinds = 1u << BENCH_ALL, .traits = ROW_THOUSANDS};
@@ -138,6 +143,33 @@ static void a_quick_run_has_no_thousands_of_sessions_unless_they_are_named(void 
     assert_false(choice_has_row(&options, &kind));
     options.rows = "row";
     assert_true(choice_has_row(&options, &kind));
+    mem_free(b);
+}
+
+static void thousands_of_sessions_need_as_many_descriptors(void **state)
+{
+    (void)state;
+    struct bench *b = bench_new();
+    const struct row_kind kind = {
+        .name = "row", .kinds = 1u << BENCH_ALL, .traits = ROW_THOUSANDS};
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 1999;
+    if (before.rlim_max < 2000)
+        skip();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(descriptors_sessions(), 1499);
+    assert_non_null(strstr(choice_refusal(&options, &kind), "ulimit -n"));
+    assert_false(choice_has_row(&options, &kind));
+    few.rlim_cur = 2000;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_null(choice_refusal(&options, &kind));
+    assert_true(choice_has_row(&options, &kind));
+    few.rlim_cur = 999;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(descriptors_sessions(), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     mem_free(b);
 }
 
@@ -166,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_server_that_runs_already_needs_a_process_for_its_memory_alone),
         cmocka_unit_test(rows_are_those_of_the_kind_unless_they_are_named),
         cmocka_unit_test(a_quick_run_has_no_thousands_of_sessions_unless_they_are_named),
+        cmocka_unit_test(thousands_of_sessions_need_as_many_descriptors),
         cmocka_unit_test(what_needs_a_stage_is_not_for_a_server_that_runs_already),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

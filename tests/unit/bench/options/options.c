@@ -211,6 +211,12 @@ static void what_is_wrong_is_said(void **state)
     } rows[] = {
         {"ftp -P 21", "which account"},
         {"ftp --compat", "--compat is for a server that runs"},
+        {"ftp -u a -p b --compat --json x", "--json and --compat"},
+        {"ftp -u a -p b --row stor --compat", "--row and --compat"},
+        {"ftp -u a -p b --compat --pairs 3", "--pairs and --compat"},
+        {"ftp -u a -p b --compat --quick", "--quick and --compat"},
+        {"ftp -u a -p b --compat --window 3", "--window and --compat"},
+        {"ftp -u a -p b --compat --baseline x", "--baseline and --compat"},
         {"ftp -S", "--ssl is for a server that runs"},
         {"ftp -u a -p b --peers vsftpd", "--peers and --pass: the one starts servers"},
         {"ftp --url ftp://a:b@c --disk /x", "--disk and --url: the one starts servers"},

@@ -10,6 +10,7 @@
 #include "check.h"
 
 static struct stage stage;
+static struct addr address;
 
 static int setup(void **state)
 {
@@ -19,6 +20,7 @@ static int setup(void **state)
     for (unsigned i = 0; i < STAGE_ACCOUNTS; i++)
         snprintf(stage.hashes[i], sizeof(stage.hashes[i]), "$y$%u", i);
     stage.uid = 1234;
+    assert_int_equal(addr_parse(BYTES_LIT("127.0.0.3:2121"), &address), 0);
     return 0;
 }
 
@@ -29,7 +31,7 @@ static struct recipe_words words(enum recipe_variant variant)
         .variant = variant,
         .work = "/stage/work",
         .root = "/root",
-        .port = 2121,
+        .listen = &address,
         .accounts = 3,
     };
 }
@@ -51,6 +53,7 @@ static void words_stand_for_what_is_known(void **state)
     (void)state;
     assert_string_equal(fill("a @FOLDER@:@PORT@ @WORK@@ROOT@ @UID@", RECIPE_PLAIN, 0),
                         "a /stage/files:2121 /stage/work/root 1234");
+    assert_string_equal(fill("@ADDRESS@:@PORT@", RECIPE_PLAIN, 0), "127.0.0.3:2121");
     assert_string_equal(fill("@PASSWORD@\n", RECIPE_PLAIN, 0), "secret\n");
 }
 
@@ -158,10 +161,19 @@ static void variants_are_found_by_name(void **state)
     assert_int_equal(recipe_variant_find("", &found), -ENOENT);
 }
 
+static void every_server_has_an_address_of_its_own(void **state)
+{
+    (void)state;
+    assert_int_equal(recipe_address(&ftp_recipes, &ftp_recipes.recipes[0]), 0x7f000002);
+    for (size_t i = 1; i < ftp_recipes.count; i++)
+        assert_int_equal(recipe_address(&ftp_recipes, &ftp_recipes.recipes[i]), 0x7f000002 + i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_stand_for_what_is_known),
+        cmocka_unit_test(every_server_has_an_address_of_its_own),
         cmocka_unit_test(an_at_sign_that_is_no_word_stays),
         cmocka_unit_test(an_unknown_word_is_refused),
         cmocka_unit_test(a_line_may_be_of_some_variants_only),

@@ -168,46 +168,78 @@ static void a_client_that_is_the_limit_leaves_it_to_the_cpu(void **state)
     assert_float_equal(g->value, 0.5, 1e-6);
 }
 
+/* A hash of 22 ms, beyond which ferryd's login takes 0.1 ms and vsftpd's 5 ms. */
+static void add_hashes(struct bench_cell **ret_ours, struct bench_cell **ret_floor)
+{
+    struct bench_row *row = add_row("login_hashed", BENCH_PER_S, 40);
+    *ret_ours = with_cpu(row, add_cell(row, "ferryd", 40), 0.0221);
+    with_cpu(row, add_cell(row, "vsftpd", 40), 0.0270);
+    struct bench_row *first = add_row("login_first", BENCH_MS, 1);
+    add_cell(first, "ferryd", 23);
+    *ret_floor = add_cell(first, "floor", 30); /* as the clock on the wall has it */
+}
+
 static void cpu_beyond_the_hash_leaves_the_hash_out(void **state)
 {
     (void)state;
     const char *what = "5 times less CPU beyond the hash";
-    struct bench_row *row = add_row("login_hashed", BENCH_PER_S, 40);
-    struct bench_cell *ours = with_cpu(row, add_cell(row, "ferryd", 40), 0.0221);
-    with_cpu(row, add_cell(row, "vsftpd", 40), 0.0270);
-    assert_null(decided("login_hashed", what)); /* the hash was not measured */
-    struct bench_row *first = add_row("login_first", BENCH_MS, 1);
-    add_cell(first, "ferryd", 23);
-    add_cell(first, "floor", 22);
+    struct bench_cell *ours, *floor;
+    add_hashes(&ours, &floor);
+    assert_null(decided("login_hashed", what)); /* the hash's CPU was not measured */
+    with_cpu(&rows[1], floor, 0.0220);
     const struct goal_result *g = decided("login_hashed", what);
     assert_int_equal(g->verdict, BENCH_MET);
     assert_float_equal(g->value, 50, 1e-6);
-    with_cpu(row, ours, 0.0231);
-    assert_int_equal(decided("login_hashed", what)->verdict, BENCH_MISSED);
-    with_cpu(row, ours, 0.0219); /* the hash itself scatters so much */
+    with_cpu(&rows[0], ours, 0.0231);
     g = decided("login_hashed", what);
-    assert_int_equal(g->verdict, BENCH_MET);
-    assert_true(g->value > 1000);
-    /* The floor's process is not who computes it. */
-    with_cpu(first, &first->cells[1], 0.001);
-    assert_int_equal(decided("login_hashed", what)->verdict, BENCH_MET);
-    first->unit = BENCH_SECS;
-    for (unsigned i = 0; i < 5; i++)
-        first->cells[1].samples[i] = 0.022;
-    assert_int_equal(decided("login_hashed", what)->verdict, BENCH_MET);
+    assert_int_equal(g->verdict, BENCH_MISSED);
+    assert_float_equal(g->value, (5 / 1.1), 1e-6);
+    assert_true(goal_margin(g) < 0);
+}
+
+static void a_rest_beyond_the_hash_that_may_be_nothing_decides_nothing(void **state)
+{
+    (void)state;
+    const char *what = "5 times less CPU beyond the hash";
+    struct bench_cell *ours, *floor;
+    add_hashes(&ours, &floor);
+    with_cpu(&rows[1], floor, 0.0220);
+    with_cpu(&rows[0], ours, 0.0220);
+    const struct goal_result *g = decided("login_hashed", what);
+    assert_int_equal(g->verdict, BENCH_UNDECIDED);
+    assert_false(g->is_known);
+    with_cpu(&rows[0], ours, 0.0221);
+    ours->cpu_samples[0] = ours->cpu_samples[1] = 0.0219; /* its median may be less */
+    g = decided("login_hashed", what);
+    assert_int_equal(g->verdict, BENCH_UNDECIDED);
+    assert_false(g->is_known);
+}
+
+/* Verdict and value are of the same ratio, so what is met has a margin. */
+static void the_ratio_beyond_the_hash_is_judged_with_all_that_it_may_be(void **state)
+{
+    (void)state;
+    const char *what = "5 times less CPU beyond the hash";
+    struct bench_cell *ours, *floor;
+    add_hashes(&ours, &floor);
+    with_cpu(&rows[1], floor, 0.0220);
+    ours->cpu_samples[0] = ours->cpu_samples[1] = 0.0240;
+    const struct goal_result *g = decided("login_hashed", what);
+    assert_int_equal(g->verdict, BENCH_UNDECIDED);
+    assert_float_equal(g->value, 50, 1e-6);
+    assert_true(g->interval.low < 5 && g->interval.high >= 49);
 }
 
 static void memory_of_a_smaller_crowd_meets_nothing(void **state)
 {
     (void)state;
-    struct bench_row *row = add_row("memory", BENCH_MB, 0);
+    struct bench_row *row = add_row("memory", BENCH_MB, 299);
     struct bench_cell *ours = add_cell(row, "ferryd", 3);
     ours->has_memory = ours->has_slope = true;
     ours->memory_bytes = 3 * MIB;
     ours->slope_bytes = 1600;
-    ours->slope_to = 299;
     assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
-    ours->slope_to = 300;
+    row->clients = 300;
     const struct goal_result *g = decided("memory", "at most 4M of memory");
     assert_int_equal(g->verdict, BENCH_MET);
     assert_float_equal(goal_margin(g), 0.25, 1e-6);
@@ -219,6 +251,38 @@ static void memory_of_a_smaller_crowd_meets_nothing(void **state)
     peer->memory_bytes--;
     assert_int_equal(decided("memory", "a quarter of pyftpdlib's memory")->verdict,
                      BENCH_MISSED);
+}
+
+static void sessions_that_could_not_be_held_meet_nothing(void **state)
+{
+    (void)state;
+    struct bench_row *row = add_row("idle_100k", BENCH_TIMES, 100000);
+    struct bench_cell *ours = add_cell(row, "ferryd", 1);
+    ours->has_memory = true;
+    ours->memory_bytes = MIB;
+    ours->slope_to = ours->held = 3500;
+    static const char *const what[] = {"at most 200M of memory",
+                                       "a login: at most 1.5 times alone"};
+    for (size_t i = 0; i < ARRAY_LEN(what); i++) {
+        const struct goal_result *g = decided("idle_100k", what[i]);
+        assert_int_equal(g->verdict, BENCH_UNDECIDED);
+        assert_int_equal(g->held, 3500);
+        assert_false(g->is_known);
+    }
+    ours->held = 0; /* all of them */
+    for (size_t i = 0; i < ARRAY_LEN(what); i++)
+        assert_int_equal(decided("idle_100k", what[i])->verdict, BENCH_MET);
+}
+
+static void a_row_that_does_less_than_its_name_says_decides_no_goal(void **state)
+{
+    (void)state;
+    struct bench_row *row = add_row("list_100k", BENCH_SECS, 1);
+    add_cell(row, "ferryd", 1);
+    add_cell(row, "vsftpd", 2);
+    assert_non_null(decided("list_100k", "faster than every peer"));
+    row->is_reduced = true;
+    assert_int_equal(goals_decide(&ftp_goals, &results, goals), 0);
 }
 
 static void noop_is_bounded_at_its_p99(void **state)
@@ -272,7 +336,7 @@ static void fewer_than_five_samples_leave_every_interval_undecided(void **state)
     with_cpu(beside, add_cell(beside, "ferryd", 1000), 1);
     struct bench_row *first = add_row("login_first", BENCH_MS, 1);
     add_cell(first, "ferryd", 9);
-    add_cell(first, "floor", 8);
+    with_cpu(first, add_cell(first, "floor", 8), 0.008);
     struct bench_row *hashed = add_row("login_hashed", BENCH_PER_S, 40);
     with_cpu(hashed, add_cell(hashed, "ferryd", 100), 0.009);
     with_cpu(hashed, add_cell(hashed, "vsftpd", 50), 0.090);
@@ -368,6 +432,12 @@ int main(void)
         cmocka_unit_test_setup(named_peers_alone_count_where_a_goal_names_one, setup),
         cmocka_unit_test_setup(a_client_that_is_the_limit_leaves_it_to_the_cpu, setup),
         cmocka_unit_test_setup(cpu_beyond_the_hash_leaves_the_hash_out, setup),
+        cmocka_unit_test_setup(a_rest_beyond_the_hash_that_may_be_nothing_decides_nothing,
+                               setup),
+        cmocka_unit_test_setup(the_ratio_beyond_the_hash_is_judged_with_all_that_it_may_be,
+                               setup),
+        cmocka_unit_test_setup(sessions_that_could_not_be_held_meet_nothing, setup),
+        cmocka_unit_test_setup(a_row_that_does_less_than_its_name_says_decides_no_goal, setup),
         cmocka_unit_test_setup(memory_of_a_smaller_crowd_meets_nothing, setup),
         cmocka_unit_test_setup(noop_is_bounded_at_its_p99, setup),
         cmocka_unit_test_setup(a_value_is_bounded_by_its_whole_interval, setup),

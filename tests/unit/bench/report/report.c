@@ -64,7 +64,7 @@ static int setup_rows(bool is_alone)
     results = (struct bench_results){
         .rows = rows,
         .count = 2,
-        .servers = {{.name = "ferryd", .version = "0.3.0", .settings = settings}},
+        .servers = {{.name = "ferryd", .version = "0.3.0", .settings = {settings}}},
         .server_count = 1,
         .stored_bytes = 5,
         .retrieved_bytes = 6,
@@ -223,10 +223,11 @@ static void together_each_server_has_a_line_beneath_the_label(void **state)
         text, "\nSTOR (1 file with 300 idle clients): MB/sec; CPU: s/GB\n"
               "  ferryd       1234.50    8.8M   0.500  0.05/0.48\n"
               "  vsftpd       1200.00    8.8M   0.600  0.05/0.48  1.03 [1.03, 1.03]   met\n"
-              "  pyftpdlib      12.50    8.8M  50.000  0.05/0.48  98.8 [98.8, 98.8]   met\n"
+              "  pyftpdlib      12.50    8.8M    50.0  0.05/0.48  98.8 [98.8, 98.8]   met\n"
               "  floor        1500.00    8.8M   0.300  0.05/0.48  0.82 [0.82, 0.82]   missed\n"
               "  proftpd    failed\n"
-              "    login 51 of 300: the server says: 421 No\n");
+              "    login 51 of 300: the server says: 421 No\n"
+              "  client CPU: ferryd 0.825, vsftpd 0.825, pyftpdlib 0.825, floor 0.825\n");
     free(text);
 }
 
@@ -274,6 +275,27 @@ static void together_the_widest_values_fit_80_columns(void **state)
     assert_fits_80_columns(text);
     assert_fits_80_columns(text_of(&together, HEAD, NULL, false));
     assert_fits_80_columns(text_of(&together, SUMMARY, NULL, false));
+}
+
+static void together_cpu_is_at_most_seven_columns_wide(void **state)
+{
+    (void)state;
+    rows[0].cells[1].server_cpu_us = (usec_t)(1862.959 * 4e6);
+    char *text = text_of(&together, ROW, &rows[0], false);
+    assert_has(text, "  vsftpd       1200.00    8.8M    1863  0.05/0.48");
+    assert_fits_80_columns(text);
+    for (unsigned i = 0; i < rows[0].count; i++) {
+        rows[0].cells[i].bytes = 0;
+        rows[0].cells[i].operations = 1;
+        rows[0].cells[i].server_cpu_us = 12345678;
+    }
+    text = text_of(&together, ROW, &rows[0], false);
+    assert_has(text, ": MB/sec; CPU: ms each\n  ferryd       1234.50    8.8M   12346 ");
+    assert_fits_80_columns(text);
+    rows[0].cells[0].operations = 1000000;
+    text = text_of(&together, ROW, &rows[0], false);
+    assert_has(text, "8.8M       0 ");
+    assert_fits_80_columns(text);
 }
 
 static void together_a_floor_that_no_goal_names_has_a_ratio_alone(void **state)
@@ -373,13 +395,51 @@ static void the_summary_has_no_row_without_ferryd(void **state)
     free(text);
 }
 
+static void a_goal_says_that_there_were_too_few_descriptors(void **state)
+{
+    (void)state;
+    rows[0].name = "idle_100k";
+    rows[0].clients = 100000;
+    rows[0].cells[0].held = 3500;
+    char *text = text_of(&together, SUMMARY, NULL, false);
+    assert_has(text, "\nGoals: 0 met, 0 missed, 2 undecided\n");
+    assert_has(text, " undecided idle_100k      at most 200M of memory           -");
+    assert_has(text, "not possible here: descriptors for 3500 sessions\n");
+    assert_fits_80_columns(text);
+    json_t *report = report_json(&together, &results);
+    const json_t *goal = json_array_get(json_object_get(report, "goals"), 0);
+    assert_int_equal(json_integer_value(json_object_get(goal, "sessions_held")), 3500);
+    assert_null(json_object_get(goal, "value"));
+    json_decref(report);
+}
+
+static void an_earlier_run_that_has_nothing_of_this_one_is_seen(void **state)
+{
+    (void)state;
+    static const char *const then[] = {
+        "{\"rows\": [{\"row\": \"retr\", \"unit\": \"MB/sec\", \"label\": "
+        "\"STOR (1 file with 300 idle clients)\", \"servers\": ["
+        "{\"server\": \"ferryd\", \"samples\": [1]}]}]}",
+        "{\"rows\": [{\"row\": \"stor_idle\", \"unit\": \"MB/sec\", \"label\": "
+        "\"STOR (1 file with 300 idle clients)\", \"servers\": ["
+        "{\"server\": \"ferryd\", \"samples\": [1]}]}]}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(then); i++) {
+        char why[BENCH_ERROR_MAX];
+        assert_int_equal(baseline_parse(bytes_str(then[i]), why, &baseline), 0);
+        const struct report report = {.options = &together, .baseline = baseline};
+        assert_int_equal(report_has_baseline(&report, &results), i == 1);
+        baseline = baseline_free(baseline);
+    }
+}
+
 static void an_earlier_run_stands_beneath_each_server_that_it_had(void **state)
 {
     (void)state;
     static const char then[] =
         "{\"rows\": [{\"row\": \"stor_idle\", \"unit\": \"MB/sec\", \"label\": "
         "\"STOR (1 file with 300 idle clients)\", \"servers\": ["
-        "{\"server\": \"ferryd\", \"samples\": [617.25, 617.25, 617.25]},"
+        "{\"server\": \"ferryd\", \"samples\": [617.25, 617.25, 617.25, 617.25, 617.25]},"
         "{\"server\": \"vsftpd\", \"samples\": [2400]}]}]}";
     char why[BENCH_ERROR_MAX];
     assert_int_equal(baseline_parse(bytes_str(then), why, &baseline), 0);
@@ -506,6 +566,10 @@ int main(void)
                                setup_together),
         cmocka_unit_test_setup(the_summary_cuts_labels_and_shows_what_failed, setup_together),
         cmocka_unit_test_setup(the_summary_has_no_row_without_ferryd, setup_together),
+        cmocka_unit_test_setup(together_cpu_is_at_most_seven_columns_wide, setup_together),
+        cmocka_unit_test_setup(a_goal_says_that_there_were_too_few_descriptors, setup_together),
+        cmocka_unit_test_setup(an_earlier_run_that_has_nothing_of_this_one_is_seen,
+                               setup_together),
         cmocka_unit_test_setup(an_earlier_run_stands_beneath_each_server_that_it_had,
                                setup_together),
         cmocka_unit_test_setup(json_holds_all_that_was_measured_and_no_password,
