@@ -238,6 +238,13 @@ static int try_key(struct ssh_session *s, const struct ssh_auth_request *request
 
 /* -- the dialogue -- */
 
+/* A NUL would end the name of an account early. */
+static bool may_be_name(struct bytes user)
+{
+    size_t at;
+    return user.len <= USER_NAME_MAX && !bytes_find(user, '\0', &at);
+}
+
 static int on_request(struct ssh_session *s, struct bytes payload)
 {
     struct ssh_auth_request request;
@@ -246,7 +253,7 @@ static int on_request(struct ssh_session *s, struct bytes payload)
     if (ssh_auth_request_parse(payload, &request) < 0)
         return -FERRY_EPROTO;
     if (!bytes_equal(request.service, BYTES_LIT("ssh-connection")) ||
-        request.user.len > USER_NAME_MAX)
+        !may_be_name(request.user))
         return refuse(s);
     switch (request.method) {
     case SSH_AUTH_PASSWORD:
