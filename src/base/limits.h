@@ -9,6 +9,10 @@
 #define NAME_LEN_MAX   255  /* bytes of one component */
 #define GLOB_STEPS_MAX 200000 /* pattern steps of one listing or command */
 
+/* a tree that is walked */
+#define WALK_DEPTH_MAX   256           /* directories in directories */
+#define WALK_NAMES_BYTES (1024 * 1024) /* directories that wait for their turn */
+
 /* ftp */
 #define FTP_LINE_MAX              4608 /* longest command line: a verb and a path of PATH_LEN_MAX */
 #define FTP_LINE_PRELOGIN_MAX     520   /* before login no path is needed */
@@ -19,8 +23,7 @@
 
 /* scp, and commands on ssh channels */
 #define SCP_LINE_MAX     2048          /* as OpenSSH's; names are at most NAME_LEN_MAX of it */
-#define SCP_DEPTH_MAX    256           /* directories in directories */
-#define SCP_NAMES_BYTES  (1024 * 1024) /* sub-directories that wait for their turn */
+#define SCP_DEPTH_MAX    256           /* directories in directories, as they come */
 #define EXEC_NAMES_BYTES (1024 * 1024) /* what the patterns of one command stand for */
 #define EXEC_NAMES_MAX   65536
 

@@ -122,7 +122,7 @@ int scp_say_done(struct scp *s)
 int scp_complain(struct scp *s, int error)
 {
     char text[COMPLAINT_MAX];
-    if (error == -ECANCELED || error == -FERRY_ECLOSED || error == -FERRY_ESTALLED)
+    if (error == -ECANCELED)
         return error;
     s->has_failed = true;
     int path_len = (int)(s->path_len < COMPLAINT_MAX / 2 ? s->path_len : COMPLAINT_MAX / 2);
@@ -141,6 +141,12 @@ int scp_refuse(struct scp *s, const char *why)
 }
 
 /* -- paths and files -- */
+
+void scp_path_set(struct scp *s, struct bytes path)
+{
+    s->path_len = bytes_first(path, PATH_LEN_MAX).len;
+    memcpy(s->path, path.data, s->path_len);
+}
 
 int scp_path_enter(struct scp *s, size_t len, struct bytes name)
 {

@@ -29,14 +29,16 @@ PARKS MUST_CHECK int scp_say_done(struct scp *); /* a NUL byte */
  * -FERRY_ECLOSED: no answer. */
 PARKS MUST_CHECK int scp_read_answer(struct scp *);
 
-/* "scp: PATH: what failed"; the dialogue goes on: 0, or how the stream failed. A stream's own
- * failure, and a cancel, are returned instead. */
+/* "scp: PATH: what failed"; the dialogue goes on: 0, or how the stream failed. A cancel is
+ * returned instead. */
 PARKS MUST_CHECK int scp_complain(struct scp *, int error);
 /* "scp: why", and the end: always a failure. */
 PARKS MUST_CHECK int scp_refuse(struct scp *, const char *why);
 
 /* -- paths and files -- */
 
+/* Cut if it is no path anyway. */
+void scp_path_set(struct scp *, struct bytes);
 /* path becomes the first len bytes of it, '/' and name. -ENAMETOOLONG. */
 MUST_CHECK int scp_path_enter(struct scp *, size_t len, struct bytes name);
 MUST_CHECK int scp_path_parse(const struct scp *, struct vpath *ret);

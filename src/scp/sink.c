@@ -96,8 +96,6 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
     const struct xfer_request request = scp_moves(s, size, &progress);
     int r = xfer_receive(&body.stream, u, &request, moved);
     scp_moved(s);
-    if (r == 0 && moved->file_bytes < size)
-        r = -FERRY_ECLOSED;
     if (is_worth_keeping(r)) /* the stream's own */
         return r;
     *ret_error = r;
@@ -283,8 +281,8 @@ static PARKS int look_at_target(struct sink *k, const char *target)
     int r = vpath_parse(BYTES_LIT("/"), bytes_str(target), &path);
     if (r < 0)
         return scp_refuse(s, err_text(r));
-    memcpy(s->path, path.text, path.len);
-    s->path_len = k->levels[0].path_len = path.len;
+    scp_path_set(s, vpath_bytes(&path));
+    k->levels[0].path_len = path.len;
     r = vfs_stat(vfs_of(k), &path, true, &st);
     vpath_done(&path);
     if (r == -ECANCELED)

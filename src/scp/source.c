@@ -2,30 +2,10 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "scp/internal.h"
+#include "vfs/walk.h"
 
 #define PAD_BYTES (256 * 1024)
-
-/* A directory that is being sent. Its files go while it is listed, and the names of its
- * directories wait: so one listing is open at a time, however deep the tree. */
-struct level {
-    size_t path_len;
-    size_t names_start, names_at; /* in walk.names */
-};
-
-/* Before each name in walk.names. */
-struct waiting {
-    struct scp_line facts;
-    size_t len;
-};
-
-struct walk {
-    struct scp *scp;
-    struct buf names;
-    unsigned depth;
-    struct level levels[SCP_DEPTH_MAX];
-};
 
 /* -- lines -- */
 
@@ -143,148 +123,83 @@ static PARKS int send_file(struct scp *s)
 
 /* -- directories -- */
 
-static int keep_name(struct walk *w, const struct ventry *entry)
+static PARKS int send_entry(struct scp *s, const struct vstat *stat)
 {
-    const struct waiting waiting = {facts_of(SCP_LINE_DIRECTORY, &entry->stat),
-                                    entry->name_len};
-    int r = buf_reserve(&w->names, sizeof(waiting) + entry->name_len);
-    if (r == 0)
-        r = buf_append(&w->names, &waiting, sizeof(waiting));
-    return r < 0 ? r : buf_append(&w->names, entry->name, entry->name_len);
+    int r = stat->kind == VSTAT_FILE ? send_file(s) : -FERRY_ENOTREG; /* links neither */
+    return r == -EISDIR || r == -FERRY_ENOTREG ? scp_complain(s, r) : r;
 }
 
-static PARKS int send_entry(struct walk *w, size_t path_len, const struct ventry *entry)
+static PARKS int enter_directory(struct scp *s, struct vwalk *w, const struct vstat *stat)
 {
-    struct scp *s = w->scp;
-    int r = scp_path_enter(s, path_len, bytes_of(entry->name, entry->name_len));
-    if (r == 0 && entry->stat.kind == VSTAT_DIRECTORY)
-        r = keep_name(w, entry);
-    else if (r == 0 && entry->stat.kind == VSTAT_FILE)
-        return send_file(s);
-    else if (r == 0) /* links are not followed: they may lead round */
-        r = -FERRY_ENOTREG;
-    return r < 0 ? scp_complain(s, r) : 0;
-}
-
-static PARKS int send_entries(struct walk *w, size_t path_len, struct vdir *dir)
-{
-    const struct ventry *entries;
-    int count;
-    while ((count = vdir_next(dir, &entries)) > 0)
-        for (int i = 0; i < count; i++) {
-            int r = send_entry(w, path_len, &entries[i]);
-            if (r == -EISDIR) /* it has become one */
-                r = scp_complain(w->scp, r);
-            if (r < 0)
-                return r;
-        }
-    w->scp->path_len = path_len;
-    return count < 0 ? scp_complain(w->scp, count) : 0;
-}
-
-/* D and its files. It is left when its directories have been sent. */
-static PARKS int enter_directory(struct walk *w, struct scp_line *line, struct vdir *dir)
-{
-    struct scp *s = w->scp;
-    size_t path_len = s->path_len;
-    int r = announce(s, line);
-    if (r <= 0)
-        return r;
-    w->levels[w->depth++] = (struct level){path_len, w->names.len, w->names.len};
-    return send_entries(w, path_len, dir);
-}
-
-static PARKS int send_directory(struct walk *w, struct scp_line *line)
-{
-    struct scp *s = w->scp;
+    struct scp_line line = facts_of(SCP_LINE_DIRECTORY, stat);
     struct vpath path;
-    struct vdir *dir;
-    int r = w->depth == SCP_DEPTH_MAX ? -FERRY_ELIMIT : scp_path_parse(s, &path);
+    int r = scp_path_parse(s, &path);
     if (r < 0)
-        return scp_complain(s, r);
-    r = vfs_dir_open(s->session->vfs, &path, &dir);
-    if (r == 0) {
-        line->text = last_name(&path);
-        r = enter_directory(w, line, dir);
-        (void)vdir_close(dir);
-    } else {
-        r = scp_complain(s, r);
-    }
+        return r;
+    line.text = last_name(&path);
+    r = announce(s, &line);
     vpath_done(&path);
-    return r;
-}
-
-static PARKS int send_waiting(struct walk *w, struct level *l)
-{
-    struct waiting next;
-    memcpy(&next, w->names.data + l->names_at, sizeof(next));
-    const uint8_t *name = w->names.data + l->names_at + sizeof(next);
-    int r = scp_path_enter(w->scp, l->path_len, bytes_of(name, next.len));
-    l->names_at += sizeof(next) + next.len;
-    return r < 0 ? scp_complain(w->scp, r) : send_directory(w, &next.facts);
-}
-
-static PARKS int leave_directory(struct walk *w)
-{
-    w->names.len = w->levels[--w->depth].names_start;
-    int r = scp_say(w->scp, &(struct scp_line){.kind = SCP_LINE_END});
     if (r == 0)
-        r = scp_read_answer(w->scp);
+        vwalk_skip(w);
     return r < 0 ? r : 0;
 }
 
-static PARKS int send_tree(struct walk *w, struct scp_line *line)
+static PARKS int leave_directory(struct scp *s)
 {
-    int r = send_directory(w, line);
-    while (r == 0 && w->depth > 0) {
-        struct level *l = &w->levels[w->depth - 1];
-        r = l->names_at < w->names.len ? send_waiting(w, l) : leave_directory(w);
+    int r = scp_say(s, &(struct scp_line){.kind = SCP_LINE_END});
+    if (r == 0)
+        r = scp_read_answer(s);
+    return r < 0 ? r : 0;
+}
+
+static PARKS int take_step(struct scp *s, struct vwalk *w, const struct vwalk_step *step)
+{
+    scp_path_set(s, step->path);
+    switch (step->kind) {
+    case VWALK_ENTER:
+        return enter_directory(s, w, &step->stat);
+    case VWALK_ENTRY:
+        return send_entry(s, &step->stat);
+    case VWALK_LEAVE:
+        return leave_directory(s);
+    case VWALK_FAILED:
+        break;
     }
+    return scp_complain(s, step->error);
+}
+
+static PARKS int send_tree(struct scp *s, const struct vpath *top)
+{
+    struct vwalk *w;
+    struct vwalk_step step;
+    int r = vwalk_new(s->session->vfs, top, &w);
+    if (r < 0)
+        return scp_complain(s, r);
+    while ((r = vwalk_next(w, &step)) > 0) {
+        r = take_step(s, w, &step);
+        if (r < 0)
+            break;
+    }
+    vwalk_free(w);
     return r;
 }
 
 /* -- what was asked for -- */
 
-/* One that is a link is followed, as everybody expects of what they name. */
-static PARKS int send_named_directory(struct walk *w)
+static PARKS int send_named(struct scp *s, struct bytes name)
 {
-    struct scp *s = w->scp;
     struct vpath path;
-    struct vstat st;
-    if (!s->options->is_recursive)
-        return scp_complain(s, -FERRY_ENOTREG);
-    int r = scp_path_parse(s, &path);
-    if (r < 0)
-        return scp_complain(s, r);
-    r = vfs_stat(s->session->vfs, &path, true, &st);
-    vpath_done(&path);
-    if (r < 0)
-        return scp_complain(s, r);
-    struct scp_line line = facts_of(SCP_LINE_DIRECTORY, &st);
-    return send_tree(w, &line);
-}
-
-static PARKS int send_named(struct walk *w, struct bytes name)
-{
-    struct scp *s = w->scp;
-    struct vpath path;
+    scp_path_set(s, name);
     int r = vpath_parse(BYTES_LIT("/"), name, &path);
-    s->path_len = name.len < PATH_LEN_MAX ? name.len : PATH_LEN_MAX;
-    memcpy(s->path, name.data, s->path_len);
     if (r < 0)
         return scp_complain(s, r);
-    memcpy(s->path, path.text, path.len);
-    s->path_len = path.len;
-    vpath_done(&path);
+    scp_path_set(s, vpath_bytes(&path));
     r = send_file(s);
-    return r == -EISDIR ? send_named_directory(w) : r;
-}
-
-static PARKS int send_all(struct walk *w, struct bytes names)
-{
-    int r = scp_read_answer(w->scp); /* the peer speaks first */
-    while (r >= 0 && names.len > 0)
-        r = send_named(w, bytes_take_until(&names, '\0'));
+    if (r == -EISDIR && s->options->is_recursive)
+        r = send_tree(s, &path);
+    else if (r == -EISDIR)
+        r = scp_complain(s, -FERRY_ENOTREG);
+    vpath_done(&path);
     return r;
 }
 
@@ -295,14 +210,8 @@ int scp_send(struct session *session, struct stream *stream, const struct scp_op
     int r = scp_new(session, stream, options, &s);
     if (r < 0)
         return r;
-    struct walk *w = mem_new(sizeof(*w));
-    r = -ENOMEM;
-    if (w != NULL) {
-        w->scp = s;
-        buf_init(&w->names, SCP_NAMES_BYTES);
-        r = send_all(w, names);
-        buf_done(&w->names);
-    }
-    mem_free(w);
+    r = scp_read_answer(s); /* the peer speaks first */
+    while (r >= 0 && names.len > 0)
+        r = send_named(s, bytes_take_until(&names, '\0'));
     return scp_end(s, r);
 }

@@ -97,6 +97,11 @@ static void full_is_old(struct harness *h)
     assert_true(holds(h, "next", BYTES_LIT("ok")));
 }
 
+static void nothing_is_kept(struct harness *h)
+{
+    assert_false(exists(h, "full") || has_partial(h));
+}
+
 static void a_quota_that_ends_in_a_file_is_told_and_the_next_file_comes(void **state)
 {
     (void)state;
@@ -111,6 +116,7 @@ static void a_quota_that_ends_in_a_file_is_told_and_the_next_file_comes(void **s
                HEARS("\1scp: /huge: the quota of the account is used up\n")),
     };
     play_cut(&h, put_old, full_is_old);
+    play_cut(&h, NULL, nothing_is_kept);
 }
 
 static void what_its_sender_takes_back_is_not_stored(void **state)
@@ -125,12 +131,18 @@ static void what_its_sender_takes_back_is_not_stored(void **state)
                SAYS("ok\0"), HEARS("\0")),
     };
     play_cut(&h, put_old, full_is_old);
+    play_cut(&h, NULL, nothing_is_kept);
 }
 
 static void old_stands(struct harness *h)
 {
     assert_int_equal(h->result, -FERRY_ECLOSED);
     assert_true(holds(h, "full", BYTES_LIT("old")));
+}
+
+static void a_part_is_kept(struct harness *h)
+{
+    assert_true(!exists(h, "full") && has_partial(h));
 }
 
 static void a_peer_that_leaves_in_a_file_leaves_the_old_one(void **state)
@@ -146,6 +158,7 @@ static void a_peer_that_leaves_in_a_file_leaves_the_old_one(void **state)
     };
     const struct harness in_line = {.target = "full", SCRIPT(HEARS("\0"), SAYS("C0644 3"))};
     play_cut(&in_body, put_old, old_stands);
+    play_cut(&in_body, NULL, a_part_is_kept);
     play_cut(&before_its_word, put_old, old_stands);
     play_cut(&in_line, put_old, old_stands);
 }
@@ -244,16 +257,22 @@ static void a_tree_is_sent_and_what_is_missing_is_complained_of(void **state)
     play_cut(&h, unlink_up, is_a_failure);
 }
 
+static void nothing_more_is_said(struct harness *h)
+{
+    assert_int_equal(h->result, 1);
+    assert_int_equal(h->rest, 0);
+}
+
 static void what_the_peer_does_not_want_is_left_out(void **state)
 {
     (void)state;
     const struct harness h = {
-        .names = BYTES_LIT("tree\0one\0one\0"),
+        .names = BYTES_LIT("tree\0one\0one\0one\0"),
         .options = {.is_recursive = true},
         SCRIPT(SAYS("\0"), HEARS("D0755 0 tree\n"), SAYS("\1no\n"), HEARS("C0640 5 one\n"),
                SAYS("\1no\n"), HEARS("C0640 5 one\n"), SAYS("\2enough\n")),
     };
-    play_cut(&h, make_tree, is_a_failure);
+    play_cut(&h, make_tree, nothing_more_is_said);
 }
 
 static void cut_the_file(struct harness *h)

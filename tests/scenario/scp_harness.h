@@ -2,6 +2,7 @@
  * client that says and expects what a test's script holds. What comes is cut anywhere, by the
  * seed. */
 #pragma once
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ struct harness {
 
     char root[32];
     struct quota *quota;
+    size_t rest;      /* bytes that came behind the last step */
     unsigned heard;   /* steps that came to pass */
     uint64_t counted; /* calls of the fault's kind */
     int result;
@@ -104,6 +106,18 @@ static inline bool exists(const struct harness *h, const char *name)
     return lstat(path_of(h, name), &st) == 0;
 }
 
+/* Whether an upload that broke off is kept. */
+static inline bool has_partial(const struct harness *h)
+{
+    bool found = false;
+    DIR *d = opendir(h->root);
+    TASK_ASSERT(d != NULL);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        found = found || strncmp(e->d_name, ".ferry-", 7) == 0;
+    closedir(d);
+    return found;
+}
+
 static inline void root_new(struct harness *h)
 {
     memcpy(h->root, "/tmp/ferry-scp-XXXXXX", sizeof("/tmp/ferry-scp-XXXXXX"));
@@ -146,8 +160,9 @@ static inline void client_task(void *arg)
     }
     (void)(stream_end(h->peers, 0) < 0);
     uint8_t rest[256];
-    while (stream_read(h->peers, rest, sizeof(rest)) > 0)
-        ;
+    ssize_t n;
+    while ((n = stream_read(h->peers, rest, sizeof(rest))) > 0)
+        h->rest += (size_t)n;
 }
 
 static inline void dialogue(void *arg)
@@ -171,7 +186,10 @@ static inline void dialogue(void *arg)
         .auth = auth,
         .files_pool = runtime_files_pool(runtime_self()),
         .audit_sink = note_audit,
-        .vfs = {.atomic_upload = true, .file_mode = 0644, .directory_mode = 0755},
+        .vfs = {.atomic_upload = true,
+                .keep_partial = true,
+                .file_mode = 0644,
+                .directory_mode = 0755},
     };
     TASK_ASSERT(session_shared_new(&settings, &shared) == 0);
     TASK_ASSERT(addr_parse(BYTES_LIT("127.0.0.1:1"), &peer) == 0);
@@ -198,6 +216,7 @@ static inline void dialogue(void *arg)
 static inline void play(struct harness *h)
 {
     h->heard = 0;
+    h->rest = 0;
     audit_len = 0;
     run_deterministic(h->seed, dialogue, h);
 }
