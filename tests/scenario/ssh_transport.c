@@ -359,6 +359,37 @@ static void no_truncation_goes_unnoticed(void **state)
     buf_done(&to_client);
 }
 
+static int rekeyed_dialogue(struct link *l)
+{
+    struct ssh_channel *ch;
+    int r = open_exec(l, "echo", &ch);
+    if (r < 0)
+        return r;
+    r = echo_pattern(ch, 30 * 1000);
+    (void)ssh_channel_close(ch);
+    return r;
+}
+
+/* Who waits for new keys that do not come any more is told at once. */
+static void nobody_waits_for_a_peer_that_is_gone(void **state)
+{
+    (void)state;
+    for (uint64_t at = 1500; at < 30 * 1000; at += 97) {
+        struct link l = link_of(rekeyed_dialogue);
+        l.client_offers.only_host_keys = "ssh-ed25519";
+        l.client_rekey_bytes = at % 2 == 0 ? 3000 : 0;
+        l.server_rekey_bytes = at % 3 != 0 ? 3000 : 0;
+        l.has_relay = true;
+        (at % 4 < 2 ? &l.to_server : &l.to_client)->cut_at = at;
+        link_run(&l, at);
+        assert_true(l.connected < 0 || l.result < 0);
+        if (l.took_us >= STALL_US / 2)
+            fail_msg("cut at %lu: it took %lu us; client %d %d (%s), server %d (%s)",
+                     (unsigned long)at, (unsigned long)l.took_us, l.connected, l.result, l.why,
+                     l.server.result, l.server.why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +402,7 @@ int main(void)
         cmocka_unit_test(keys_change_during_an_upload),
         cmocka_unit_test(no_flipped_bit_goes_unnoticed),
         cmocka_unit_test(no_truncation_goes_unnoticed),
+        cmocka_unit_test(nobody_waits_for_a_peer_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
