@@ -157,20 +157,13 @@ int sftp_open_close(struct sftp_server *s, struct sftp_open *open, bool keep)
     return r;
 }
 
-void sftp_open_close_all(struct sftp_server *s)
-{
-    for (unsigned i = 0; i < s->slot_count; i++)
-        if (s->slots[i] != NULL)
-            (void)(sftp_open_close(s, s->slots[i], false) < 0); /* nobody is left to be told */
-}
-
 void sftp_open_free_all(struct sftp_server *s)
 {
     for (unsigned i = 0; i < s->slot_count; i++) {
         struct sftp_open *open = s->slots[i];
         if (open == NULL)
             continue;
-        (void)vdir_close(open->dir); /* its last job has long run: it does not park */
+        (void)vdir_close(open->dir); /* outside a task its last job has long run */
         if (open->file != NULL) {
             open->result = open->result < 0 ? open->result : -FERRY_ECLOSED;
             write_records(s, open);

@@ -60,8 +60,7 @@ struct sftp_open *sftp_open_hidden(const struct sftp_server *, const struct vpat
 /* Ends what it is, in a shield, writes its record and frees it. keep: an upload is to become
  * the file. */
 PARKS MUST_CHECK int sftp_open_close(struct sftp_server *, struct sftp_open *, bool keep);
-/* All of them, without keep. The second leaves the work to the pool. */
-PARKS void sftp_open_close_all(struct sftp_server *);
+/* All of them, without keep; the pool has the work, and nobody waits for it. */
 void sftp_open_free_all(struct sftp_server *);
 void sftp_handle_bytes(const struct sftp_open *, uint8_t dst[SFTP_HANDLE_BYTES]);
 

@@ -260,7 +260,7 @@ int sftp_server_run(struct sftp_server *s)
     s->session->progress = before;
     s->session->doing = "idle";
     if (r != SFTP_DOZES)
-        sftp_open_close_all(s);
+        sftp_open_free_all(s);
     return r;
 }
 

@@ -1,10 +1,10 @@
 /* The server of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02, with
  * OpenSSH's extensions of PROTOCOL): over any stream, an ssh channel or standard input.
  *
- * Requests are answered in order. Reads of a handle that follow each other are read one batch
- * ahead of being asked, dropped on a seek; writes that follow each other are joined. What a
- * client asks for costs memory when it is answered, not when it is asked: requests that are not
- * answered yet stay in the stream, and answers are bounded by the stream's room.
+ * Requests are answered in order. Reads of a handle that follow each other and are here already
+ * are one read of the file, and writes one write; ahead of what is asked, the kernel reads.
+ * What a client asks for costs memory when it is answered, not when it is asked: requests that
+ * are not answered yet stay in the stream, and answers are bounded by the stream's room.
  */
 #pragma once
 #include "io/stream.h"

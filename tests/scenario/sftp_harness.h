@@ -43,6 +43,7 @@ struct harness {
     int result; /* of the server's last run */
     unsigned dozed;
     bool has_ended;
+    bool is_dropped; /* by the client: the server is freed where it dozes */
     uint32_t last_id;
     struct sftp_answer answer; /* the last one; it lies in message */
     uint8_t message[SFTP_MESSAGE_MAX];
@@ -216,6 +217,13 @@ struct harness_server {
     struct scope scope;
 };
 
+static inline void serve_end(struct harness *h)
+{
+    h->has_ended = true;
+    h->server = sftp_server_free(h->server);
+    h->server_stream = stream_free(h->server_stream);
+}
+
 static inline void serve_task(void *arg)
 {
     struct harness_server *s = arg;
@@ -227,9 +235,8 @@ static inline void serve_task(void *arg)
             if (stream_wait(h->server_stream, NULL, USEC_NEVER) < 0)
                 break;
         }
-    } while (h->result == SFTP_DOZES);
-    h->has_ended = true;
-    (void)(stream_end(h->server_stream, 0) < 0);
+    } while (h->result == SFTP_DOZES && !h->is_dropped);
+    serve_end(h);
 }
 
 static inline void open_session(struct harness *h, struct harness_server *s)
@@ -273,13 +280,13 @@ static inline void harness_main(void *arg)
     TASK_ASSERT(r == 0 || h->nth != 0);
     if (r == 0)
         h->client(h);
+    else
+        serve_end(h);
     h->counted = fault_count(h->fault);
     h->stream = stream_free(h->stream);
     TASK_ASSERT(scope_wait(&s.scope, USEC_NEVER) == 0);
     fault_arm(h->fault, 0);
     scope_leave(&s.scope);
-    h->server = sftp_server_free(h->server);
-    h->server_stream = stream_free(h->server_stream);
     session_done(&s.session);
     session_shared_free(s.shared);
     auth_free(s.auth);
