@@ -7,8 +7,8 @@
  *     options/   the command line
  *     machine/   files, folders, and what /proc tells
  *
- * ftp/ is the suite of FTP; floor/ is the bound that it shows beside real servers, and compat/
- * stands in for ftpbench.
+ * ftp/ is the suite of FTP, ssh/ that of ssh; floor/ is the bound that ftp/ shows beside real
+ * servers, and compat/ stands in for ftpbench.
  */
 #pragma once
 #include <stddef.h>
@@ -22,6 +22,12 @@ struct recipe_list;
 struct row_table;
 struct target;
 
+/* An option that makes no sense here. */
+struct bench_refusal {
+    const char *option; /* its long name */
+    const char *why;
+};
+
 struct bench_suite {
     const char *name; /* "ftp", of `ferry bench NAME` */
     unsigned port;    /* of a server whose port was not told */
@@ -29,15 +35,16 @@ struct bench_suite {
     const struct recipe_list *recipes;
     const struct goal_table *goals;
     const struct probe_talk *probe;
+    const struct bench_refusal *refusals; /* end with one without a name; NULL: none */
 
     /* Makes the loads, target->load of each; the servers are known, and none is started yet.
      * close() in any case: it also tells the results what was moved. */
     MUST_CHECK int (*open)(struct bench *);
     void (*close)(struct bench *);
     /* Ends the sessions that are open on a server; rows can open others. */
-    void (*hang_up)(struct target *);
+    PARKS void (*hang_up)(struct target *);
 
-    /* -- of a server that runs already -- */
+    /* -- of a server that runs already; NULL if the suite refuses --url -- */
 
     /* Proves that the rows can be measured; explains a failure in results->error. */
     PARKS MUST_CHECK int (*try_out)(struct bench *);

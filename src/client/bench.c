@@ -17,6 +17,7 @@
 #include "bench/machine/descriptors.h"
 #include "bench/options/options.h"
 #include "bench/report/report.h"
+#include "bench/ssh/suite.h"
 #include "client/bench_peers.h"
 #include "client/command.h"
 #include "task/runtime.h"
@@ -364,11 +365,17 @@ static int bench_ftp(int argc, char **argv)
     return measure(&bench_suite_ftp, argc, argv);
 }
 
+static int bench_ssh(int argc, char **argv)
+{
+    return measure(&bench_suite_ssh, argc, argv);
+}
+
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } suites[] = {
     {"ftp", bench_ftp},
+    {"ssh", bench_ssh},
     {"peers", command_bench_peers},
     {"run-peer", command_bench_inside}, /* what a peer's process begins with */
 };
@@ -382,7 +389,8 @@ int command_bench(int argc, char **argv)
     for (size_t i = 0; argc >= 2 && i < ARRAY_LEN(suites); i++)
         if (strcmp(argv[1], suites[i].name) == 0)
             return suites[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "ferry bench: what is to be measured? ftp; or list its peers: peers\n"
-                    "Try 'ferry bench --help'.\n");
+    fprintf(stderr,
+            "ferry bench: what is to be measured? ftp or ssh; or list its peers: peers\n"
+            "Try 'ferry bench --help'.\n");
     return EXIT_USAGE;
 }

@@ -16,14 +16,18 @@
 #include "bench/peers/peer.h"
 #include "bench/peers/peer_inside.h"
 #include "bench/peers/peer_install.h"
+#include "bench/ssh/suite.h"
 #include "client/command.h"
 #include "task/runtime.h"
 #include "task/sys.h"
 
+#define PEER_NAME_MAX 48 /* "ssh/proftpd" */
+
 static const char usage[] =
     "usage: ferry bench peers [--install | --run NAME[:VARIANT] [--disk DIR]]\n"
     "\n"
-    "The servers that 'ferry bench ftp' starts and compares ferryd with.\n"
+    "The servers that 'ferry bench ftp' starts and compares ferryd with, and those of\n"
+    "'ferry bench ssh', which are called ssh/NAME.\n"
     "\n"
     "  --install    fetch Debian's packages of those that are missing, for this use\n"
     "               only: unpacked beneath " PEERS_FOLDER ", nothing is installed\n"
@@ -44,43 +48,81 @@ static int misused(const char *what, const char *why)
     return EXIT_USAGE;
 }
 
+/* -- their names -- */
+
+/* Those of FTP go without their suite's name, as they did when there was no other. */
+static const struct recipe_list *const lists[] = {&ftp_recipes, &ssh_recipes};
+
+static const char *name_of(const struct recipe_list *list, const struct recipe *recipe,
+                           char dst[PEER_NAME_MAX])
+{
+    bool is_first = list == lists[0];
+    snprintf(dst, PEER_NAME_MAX, "%s%s%s", is_first ? "" : list->suite, is_first ? "" : "/",
+             recipe->name);
+    return dst;
+}
+
+/* NULL: there is none of that name. */
+static const struct recipe *find(const char *name, const struct recipe_list **ret_list)
+{
+    char one[PEER_NAME_MAX];
+    for (unsigned k = 0; k < ARRAY_LEN(lists); k++)
+        for (size_t i = 0; i < lists[k]->count; i++) {
+            *ret_list = lists[k];
+            if (strcmp(name_of(lists[k], &lists[k]->recipes[i], one), name) == 0)
+                return &lists[k]->recipes[i];
+        }
+    return NULL;
+}
+
 /* -- the table -- */
 
+static void list_peer(const char *name, const struct recipe *recipe)
+{
+    struct peer_place place;
+    peer_place_find(recipe, &place);
+    if (recipe->is_floor)
+        return;
+    const char *where = place.root[0] != '\0' ? place.root : "/";
+    if (place.is_installed)
+        printf("%-10s %-24s %s\n", name, place.version, where);
+    else
+        printf("%-10s %s\n", name,
+               recipe->package != NULL ? "not installed: ferry bench peers --install"
+                                       : "is not there, beside this program");
+}
+
+/* ferryd is listed once. */
 static int list_peers(void)
 {
-    const struct recipe_list *list = &ftp_recipes;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct recipe *recipe = &list->recipes[i];
-        struct peer_place place;
-        peer_place_find(recipe, &place);
-        if (recipe->is_floor)
-            continue;
-        const char *where = place.root[0] != '\0' ? place.root : "/";
-        if (place.is_installed)
-            printf("%-10s %-24s %s\n", recipe->name, place.version, where);
-        else
-            printf("%-10s %s\n", recipe->name,
-                   recipe->package != NULL ? "not installed: ferry bench peers --install"
-                                           : "is not there, beside this program");
-    }
+    char name[PEER_NAME_MAX];
+    for (unsigned k = 0; k < ARRAY_LEN(lists); k++)
+        for (size_t i = k == 0 ? 0 : 1; i < lists[k]->count; i++)
+            list_peer(name_of(lists[k], &lists[k]->recipes[i], name), &lists[k]->recipes[i]);
     return EXIT_OK;
+}
+
+static int install_one(const char *name, const struct recipe *recipe)
+{
+    struct peer_place place;
+    peer_place_find(recipe, &place);
+    if (recipe->package == NULL || place.is_installed)
+        return EXIT_OK;
+    printf("%s\n", name);
+    char error[PEER_INSTALL_ERROR_MAX];
+    return peer_install(recipe, stdout, error) < 0 ? complain(name, error) : EXIT_OK;
 }
 
 static int install(void)
 {
     int code = EXIT_OK;
-    const struct recipe_list *list = &ftp_recipes;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct recipe *recipe = &list->recipes[i];
-        struct peer_place place;
-        peer_place_find(recipe, &place);
-        if (recipe->package == NULL || place.is_installed)
-            continue;
-        printf("%s\n", recipe->name);
-        char error[PEER_INSTALL_ERROR_MAX];
-        if (peer_install(recipe, stdout, error) < 0)
-            code = complain(recipe->name, error);
-    }
+    char name[PEER_NAME_MAX];
+    for (unsigned k = 0; k < ARRAY_LEN(lists); k++)
+        for (size_t i = 0; i < lists[k]->count; i++) {
+            const struct recipe *recipe = &lists[k]->recipes[i];
+            int one = install_one(name_of(lists[k], recipe, name), recipe);
+            code = one != EXIT_OK ? one : code;
+        }
     int listed = list_peers();
     return code != EXIT_OK ? code : listed;
 }
@@ -105,11 +147,11 @@ static int wait_for_signal(void)
     return r < 0 ? r : 0;
 }
 
-static int serve(const struct stage *stage, const struct recipe *recipe,
-                 enum recipe_variant variant)
+static int serve(const struct stage *stage, const struct recipe_list *list,
+                 const struct recipe *recipe, enum recipe_variant variant)
 {
     struct peer peer;
-    int r = peer_start(&peer, stage, &ftp_recipes, recipe, variant);
+    int r = peer_start(&peer, stage, list, recipe, variant);
     if (r < 0) {
         r = complain(recipe->name, peer.error);
     } else {
@@ -131,11 +173,12 @@ static int serve(const struct stage *stage, const struct recipe *recipe,
 
 static int run(const char *what, const char *disk)
 {
-    char name[32];
+    char name[PEER_NAME_MAX];
+    const struct recipe_list *list;
     enum recipe_variant variant = RECIPE_PLAIN;
     size_t len = strcspn(what, ":");
     text_copy(name, sizeof(name), bytes_of(what, len));
-    const struct recipe *recipe = recipe_find(&ftp_recipes, name);
+    const struct recipe *recipe = find(name, &list);
     if (recipe == NULL)
         return misused(what, "there is no recipe of that name");
     if (what[len] == ':' && recipe_variant_find(what + len + 1, &variant) < 0)
@@ -148,12 +191,14 @@ static int run(const char *what, const char *disk)
     int r = runtime_signals_setup();
     if (r == 0)
         r = stage_open(stage, disk, &is_of_disk);
+    if (r == 0 && list->furnish != NULL)
+        r = list->furnish(stage);
     if (r == -EPERM)
         r = complain(what, "only root can start it in a name space of its own");
     else if (r < 0)
         r = complain(is_of_disk ? "--disk" : "its accounts and folders", err_text(r));
     else
-        r = serve(stage, recipe, variant);
+        r = serve(stage, list, recipe, variant);
     stage_close(stage);
     mem_free(stage);
     return r;
@@ -208,8 +253,10 @@ int command_bench_inside(int argc, char **argv)
 {
     enum recipe_variant variant;
     struct addr listen;
-    bool is_known = argc == 6 && strcmp(argv[1], ftp_recipes.suite) == 0;
-    const struct recipe *recipe = is_known ? recipe_find(&ftp_recipes, argv[2]) : NULL;
+    const struct recipe *recipe = NULL;
+    for (unsigned k = 0; argc == 6 && k < ARRAY_LEN(lists); k++)
+        if (strcmp(argv[1], lists[k]->suite) == 0)
+            recipe = recipe_find(lists[k], argv[2]);
     if (recipe == NULL || recipe_variant_find(argv[3], &variant) < 0 ||
         addr_parse(bytes_str(argv[5]), &listen) < 0) {
         fputs("ferry bench run-peer: for ferry's own use\n", stderr);

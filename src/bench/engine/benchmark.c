@@ -149,6 +149,9 @@ static int run_staged(struct benchmark *m)
         snprintf(results->error, sizeof(results->error), "--disk %.160s: %s",
                  disk != NULL ? disk : "(its default)", err_text(r));
     m->bench.stage = stage;
+    const struct recipe_list *recipes = m->bench.suite->recipes;
+    if (r == 0 && recipes->furnish != NULL)
+        r = recipes->furnish(stage);
     if (r == 0)
         r = run_benchmark(m, NULL);
     stage_close(stage);

@@ -12,7 +12,7 @@
 
 #define ROW_US            (70 * USEC_PER_S) /* then slow servers get no further samples */
 #define ROW_QUICK_US      (2500 * USEC_PER_MS)
-#define QUICK_US          (95 * USEC_PER_S) /* of a quick run; then rows are left out */
+#define QUICK_US          (100 * USEC_PER_S) /* of a quick run; then rows are left out */
 #define SAMPLES_MIN       5 /* of these everybody gets as many, within SERVER_US */
 #define SAMPLES_QUICK_MIN 1
 #define SERVER_US         (30 * USEC_PER_S)
@@ -76,7 +76,9 @@ static void add_sample(struct run *run, const struct meter *m, const struct samp
     cell->operations += s->operations;
     cell->bytes += s->bytes;
     cell->wall_us += m->wall_us;
-    cell->client_cpu_us += m->own_cpu_us;
+    cell->client_cpu_us += m->own_cpu_us + s->client_cpu_us;
+    cell->client_busiest_us +=
+        m->own_cpu_us > s->client_busiest_us ? m->own_cpu_us : s->client_busiest_us;
     cell->has_server_cpu = m->pid != 0;
     cell->server_cpu_us += cpu_us;
     add_memory(run, m);
@@ -87,6 +89,7 @@ static int measure(struct run *run, struct sample *s)
     struct meter m = {
         .pool = run->bench->pool,
         .pid = run->target->pid,
+        .root_pid = run->target->recipe != NULL ? run->target->peer.keeper : run->target->pid,
         .probe = has(run, ROW_PROBED) ? &run->bench->probe : NULL,
         .watches_memory = has(run, ROW_WATCHED),
     };
@@ -160,12 +163,12 @@ static int prepare(struct run *run)
     return r < 0 ? give_up(run, r) : 0;
 }
 
-/* Of a quick run, each row that is to come gets its part of what is left; half of that, since
- * there is more to a row than its samples. */
+/* Of a quick run, each row that is to come gets its part of what is left; a third of that,
+ * since there is more to a row than its samples. */
 static usec_t quick_row_us(const struct bench *b)
 {
     usec_t now = clock_now(), left = b->until > now ? b->until - now : 0;
-    usec_t part = left / 2 / (b->rows_left > 0 ? b->rows_left : 1);
+    usec_t part = left / 3 / (b->rows_left > 0 ? b->rows_left : 1);
     return part < ROW_QUICK_US ? part : ROW_QUICK_US;
 }
 

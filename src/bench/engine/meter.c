@@ -51,7 +51,7 @@ int meter_begin(struct meter *m)
         r = look(m);
     if (r == 0 && m->pid != 0) {
         struct usage before;
-        r = usage_read(m->pool, m->pid, false, &before);
+        r = usage_read(m->pool, m->root_pid, false, &before);
         if (r == 0)
             m->server_cpu_before = before.cpu_us;
     }
@@ -65,7 +65,7 @@ int meter_begin(struct meter *m)
 static int end_server(struct meter *m)
 {
     struct usage after;
-    int r = usage_read(m->pool, m->pid, false, &after);
+    int r = usage_read(m->pool, m->root_pid, false, &after);
     if (r < 0)
         return r;
     /* Less than before: a process ended whose time nobody has kept. */

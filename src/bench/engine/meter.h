@@ -8,6 +8,8 @@
 struct meter {
     struct pool *pool;
     unsigned pid;        /* 0: nothing is known of the server */
+    unsigned root_pid;   /* whose descendants' processor time it is: beside the server those
+                            that it did not wait for, which somebody else has taken in */
     struct probe *probe; /* NULL: not for this row; else it is set up */
     bool watches_memory; /* the peak while it runs */
 

@@ -15,6 +15,8 @@ struct sample {
     unsigned operations;
     bool has_cpu; /* what it measured itself, in place of the server's processes */
     usec_t cpu_us;
+    /* of programs that were the client: all of them, and the one that used most */
+    usec_t client_cpu_us, client_busiest_us;
 };
 
 enum row_traits {
@@ -44,6 +46,7 @@ struct row_kind {
     unsigned needs;    /* features, as the suite counts them: who lacks one takes no part */
     unsigned sessions; /* of the crowd, for rows that fix it; 0: as many as the options say */
     enum recipe_variant variant;
+    const void *detail;                 /* the suite's own; NULL */
     PARKS int (*prepare)(struct run *); /* once a server */
     PARKS int (*before)(struct run *);  /* each sample, outside of its time */
     PARKS int (*sample)(struct run *, struct sample *ret);

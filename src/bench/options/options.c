@@ -329,6 +329,21 @@ static const struct option_row *find_row(int key)
     return &rows[i];
 }
 
+/* What the suite cannot do is not taken in silence. */
+static bool is_refused(const struct parse *p, const char *name)
+{
+    const struct bench_refusal *refusal = p->options->suite->refusals;
+    for (; refusal != NULL && refusal->option != NULL; refusal++) {
+        if (strcmp(refusal->option, name) != 0)
+            continue;
+        char what[160];
+        snprintf(what, sizeof(what), "--%s: %s", name, refusal->why);
+        (void)complain(p, what, "");
+        return true;
+    }
+    return false;
+}
+
 int bench_options_parse(const struct bench_suite *suite, int argc, char **argv, FILE *err,
                         struct bench_options *ret)
 {
@@ -351,6 +366,8 @@ int bench_options_parse(const struct bench_suite *suite, int argc, char **argv, 
         if (key == '?')
             return complain(&p, "unknown option", argv[optind - 1]);
         const struct option_row *row = find_row(key);
+        if (is_refused(&p, row->name))
+            return -1;
         p.needs[row->about] = row->name;
         if (row->take(&p, row, optarg) < 0)
             return -1;

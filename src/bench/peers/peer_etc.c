@@ -22,6 +22,7 @@ static const struct {
     {"passwd", 0644,
      "root:x:0:0:root:/root:/bin/sh\n"
      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+     "sshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n" /* sshd's half without rights */
      "!each @NAME@:x:@UID@:@GID@::@FOLDER@:/bin/sh\n"},
     {"shadow", 0600,
      "root:*:19000:0:99999:7:::\n"

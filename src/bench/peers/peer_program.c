@@ -38,7 +38,9 @@ static int set_files(posix_spawn_file_actions_t *files, const struct peer_progra
     int r = p->input < 0 ? posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null",
                                                             O_RDONLY, 0)
                          : posix_spawn_file_actions_adddup2(files, p->input, STDIN_FILENO);
-    if (r == 0)
+    if (r == 0 && p->discards)
+        r = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    else if (r == 0)
         r = posix_spawn_file_actions_adddup2(files, p->output, STDOUT_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(files, p->output, STDERR_FILENO);

@@ -1,6 +1,8 @@
 /* Starts programs: without a shell, with no signal blocked or ignored, and in a process group
  * of their own, so that Ctrl-C is for us, who then stop them. */
 #pragma once
+#include <stdbool.h>
+
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -13,6 +15,7 @@ struct peer_program {
     const char *folder; /* NULL: ours */
     int input;          /* its standard input; -1: nothing to read */
     int output;         /* its standard output and error */
+    bool discards;      /* standard output is thrown away: `output` is of errors alone */
 };
 
 /* Its process is our child. -ENOENT: there is no such program; -errno. */

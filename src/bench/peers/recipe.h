@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stage;
+
 /* One server in several settings. */
 enum recipe_variant {
     RECIPE_PLAIN,       /* as it comes */
@@ -55,6 +57,8 @@ struct recipe_list {
     size_t count;
     const char *greeting; /* how a line begins that says: the server is there */
     const char *parting;  /* what is said then, so that no session is left */
+    /* Makes in the stage what all of them need, once; NULL: nothing more. */
+    int (*furnish)(const struct stage *);
 };
 
 /* Where it listens, host byte order: 127.0.0.2 for the first one, 127.0.0.3 and so on. The

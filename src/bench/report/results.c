@@ -30,7 +30,8 @@ const char *bench_unit_name(enum bench_unit unit)
 
 double bench_cell_client_share(const struct bench_cell *cell)
 {
-    return cell->wall_us > 0 ? (double)cell->client_cpu_us / (double)cell->wall_us : 0;
+    usec_t cpu_us = cell->client_busiest_us > 0 ? cell->client_busiest_us : cell->client_cpu_us;
+    return cell->wall_us > 0 ? (double)cpu_us / (double)cell->wall_us : 0;
 }
 
 bool bench_cell_is_client_limited(const struct bench_cell *cell)

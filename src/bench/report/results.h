@@ -65,6 +65,7 @@ struct bench_cell {
     usec_t wall_us;      /* all of it, also what lies between samples */
 
     usec_t client_cpu_us;
+    usec_t client_busiest_us; /* of one of the client's processes; 0: it is one */
     bool has_server_cpu, has_memory, has_slope;
     usec_t server_cpu_us;
     uint64_t memory_bytes;         /* Private_Dirty of the server's processes */
@@ -113,7 +114,7 @@ struct bench_results {
     char notice[BENCH_ERROR_MAX]; /* what is missing in the rows, or left on the server */
 };
 
-/* Of a core, over the row. */
+/* Of a core, over the row: the client's busiest process, since each may be the limit. */
 double bench_cell_client_share(const struct bench_cell *);
 bool bench_cell_is_client_limited(const struct bench_cell *);
 bool bench_cell_has_failed(const struct bench_cell *);
