@@ -258,7 +258,7 @@ def test_progress_is_shown_on_a_terminal_only_and_wiped_away(server):
     shown = b""
     try:
         process = start(url_of(server.port), "-b", "upload", "--quick", "-s", "64K", stdout=subprocess.PIPE,
-                        stderr=theirs)
+                        stderr=theirs, env={**os.environ, "TERM": "xterm"})
         os.close(theirs)
         with contextlib.suppress(OSError):  # EIO: the other end is closed
             while True:

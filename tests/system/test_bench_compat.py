@@ -151,11 +151,13 @@ def test_pyftpdlib_is_measured_as_well(root):
         check_lines(out.split("\n", 1)[1], "all", SIZE)
 
 
-def test_a_terminal_gets_the_colours_of_ftpbench(server):
+def lines_on_a_terminal(server, **environment):
     ours, theirs = pty.openpty()
     shown = b""
+    known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     try:
-        process = start(server.port, "-b", "upload", "-k", str(server.pid), stdout=theirs, stderr=subprocess.PIPE)
+        process = start(server.port, "-b", "upload", "-k", str(server.pid), stdout=theirs, stderr=subprocess.PIPE,
+                        env={**known, "TERM": "xterm", **environment})
         os.close(theirs)
         with contextlib.suppress(OSError):  # EIO: the other end is closed
             while data := os.read(ours, 4096):
@@ -163,10 +165,20 @@ def test_a_terminal_gets_the_colours_of_ftpbench(server):
         assert process.wait(timeout=60) == 0 and checked(process.stderr.read()) == ""
     finally:
         os.close(ours)
-    first, line = shown.decode().splitlines()
+    return shown.decode().splitlines()
+
+
+def test_a_terminal_gets_the_colours_of_ftpbench(server):
+    first, line = lines_on_a_terminal(server)
     assert re.fullmatch(r"\(starting with \x1b\[32m\d+\x1b\[0m of memory being used\)", first)
     assert re.fullmatch(r"\x1b\[mSTOR \(client -> server\) {27}\x1b\[0m \x1b\[32m {1,6}\d+\.\d\d\x1b\[0m MB/sec  "
                         r"\x1b\[32m%s\x1b\[0m" % SIZE, line)
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_that_wants_no_colour_gets_none(server, environment):
+    first, line = lines_on_a_terminal(server, **environment)
+    assert re.fullmatch(r"\(starting with \d+ of memory being used\)", first) and "\x1b" not in line
 
 
 # -- the dialogue --

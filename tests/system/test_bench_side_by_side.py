@@ -1,6 +1,7 @@
 """ferry bench ftp: ferryd, the floor and a peer side by side. No number is judged, only that it is there."""
 
 import contextlib
+import fcntl
 import importlib.util
 import json
 import os
@@ -9,7 +10,9 @@ import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -300,13 +303,13 @@ def test_servers_die_with_a_run_that_is_killed_and_the_next_run_clears_up(tmp_pa
     check_nothing_left(base)
 
 
-@as_root
-def test_a_terminal_shows_row_server_and_sample_and_is_wiped():
-    need_pyftpdlib()
+def shown_on_a_terminal(*args, columns=80, term="xterm"):
+    """(what a terminal of so many columns got, standard output) of a run."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     shown = b""
     try:
-        process = start(*SMALL, "--row", "memory,list_100k", stderr=theirs)
+        process = start(*args, stderr=theirs, env={**os.environ, "TERM": term})
         os.close(theirs)
         with contextlib.suppress(OSError):  # EIO: the other end is closed
             while data := os.read(ours, 4096):
@@ -314,11 +317,28 @@ def test_a_terminal_shows_row_server_and_sample_and_is_wiped():
         out, _ = end(process)
     finally:
         os.close(ours)
+    return shown, out
+
+
+@as_root
+def test_a_terminal_shows_row_server_and_sample_and_is_wiped():
+    need_pyftpdlib()
+    shown, out = shown_on_a_terminal(*SMALL, "--row", "memory,list_100k")
     lines = shown.decode().split("\r")
     assert any(re.match(r"10 idle clients \(memory\): (ferryd|pyftpdlib|floor), (beginning|1 of 1) \.\.\.", line)
                for line in lines), lines
     assert all(len(line.replace("\x1b[K", "")) < 80 for line in lines if "..." in line)
     assert shown.endswith(b"\r\x1b[K") and "..." not in out
+
+
+@as_root
+def test_progress_is_cut_to_the_terminal_and_a_dumb_one_gets_none():
+    args = [*SMALL[:-1], "none", "--row", "memory"]
+    shown, _ = shown_on_a_terminal(*args, columns=30)
+    lines = [line.replace("\x1b[K", "") for line in shown.decode().split("\r")]
+    assert any(line.startswith("10 idle clients (memory)") for line in lines), lines
+    assert max(len(line) for line in lines) < 30
+    assert shown_on_a_terminal(*args, term="dumb")[0] == b""
 
 
 # -- what is refused before anything starts --
