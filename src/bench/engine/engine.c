@@ -76,7 +76,9 @@ static void add_sample(struct run *run, const struct meter *m, const struct samp
     cell->operations += s->operations;
     cell->bytes += s->bytes;
     cell->wall_us += m->wall_us;
-    cell->client_cpu_us += m->own_cpu_us;
+    cell->client_cpu_us += m->own_cpu_us + s->client_cpu_us;
+    cell->client_busiest_us +=
+        m->own_cpu_us > s->client_busiest_us ? m->own_cpu_us : s->client_busiest_us;
     cell->has_server_cpu = m->pid != 0;
     cell->server_cpu_us += cpu_us;
     add_memory(run, m);
@@ -87,6 +89,7 @@ static int measure(struct run *run, struct sample *s)
     struct meter m = {
         .pool = run->bench->pool,
         .pid = run->target->pid,
+        .root_pid = run->target->recipe != NULL ? run->target->peer.keeper : run->target->pid,
         .probe = has(run, ROW_PROBED) ? &run->bench->probe : NULL,
         .watches_memory = has(run, ROW_WATCHED),
     };
