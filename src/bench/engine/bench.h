@@ -42,6 +42,7 @@ struct bench {
     const char *label; /* of what is under way */
     char progress[BENCH_LABEL_MAX + 96];
     usec_t until;        /* of a quick run */
+    bool has_left_out;   /* of which the notice tells */
     unsigned rows_left;  /* this one, and those that are to come */
     usec_t idle_wait_us; /* before memory is read: buffers of what was before are given back */
 };

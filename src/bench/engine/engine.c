@@ -324,12 +324,17 @@ static int run_row(struct bench *b, const struct row_kind *kind)
 
 /* -- all of them -- */
 
+/* In a run rows are left out for one reason, which is said once. */
 static void say_left_out(struct bench *b, const struct row_kind *kind, const char *why)
 {
     char *notice = b->results->notice;
-    size_t len = strlen(notice);
-    snprintf(notice + len, sizeof(b->results->notice) - len, "%srow '%s' %s",
-             len > 0 ? "; " : "", kind->name, why);
+    size_t len = strlen(notice), cap = sizeof(b->results->notice);
+    if (b->has_left_out)
+        snprintf(notice + len, cap - len, ", %s", kind->name);
+    else
+        snprintf(notice + len, cap - len, "%sleft out, since %s: %s", len > 0 ? "; " : "", why,
+                 kind->name);
+    b->has_left_out = true;
 }
 
 /* Whether it is measured; what would be without a reason of the machine's is told. */
@@ -340,14 +345,14 @@ static bool has_row(struct bench *b, const struct row_kind *kind)
     if (choice_has_row(o, kind))
         return true;
     if (why != NULL && b->stage != NULL && !o->quick && o->rows == NULL)
-        say_left_out(b, kind, why);
+        say_left_out(b, kind, "they need more descriptors ('ulimit -n')");
     return false;
 }
 
 static int run_kind(struct bench *b, const struct row_kind *kind)
 {
     if (b->options->quick && b->stage != NULL && clock_now() >= b->until) {
-        say_left_out(b, kind, "is left out: a quick run is over");
+        say_left_out(b, kind, "a quick run has ended");
         return 0;
     }
     if ((kind->traits & ROW_FRESH) != 0)
