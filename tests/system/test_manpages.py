@@ -46,9 +46,11 @@ def test_ferry_s_page_names_the_options_of_its_help():
 
 
 def test_ferry_s_page_names_every_row_of_a_benchmark():
-    listed = subprocess.run([str(BIN / "ferry"), "bench", "ftp", "--row", "help"], capture_output=True, text=True,
-                            timeout=30).stdout.split("\n\n")[0]
-    rows = {line.split()[0] for line in listed.splitlines()}
+    rows = set()
+    for suite in ("ftp", "ssh"):
+        listed = subprocess.run([str(BIN / "ferry"), "bench", suite, "--row", "help"], capture_output=True, text=True,
+                                timeout=30).stdout.split("\n\n")[0]
+        rows |= {line.split()[0] for line in listed.splitlines()}
     named = set()
     for line in re.findall(r"^\.It Li (.*)$", (MAN / "ferry.1").read_text(), re.M):
         named |= set(line.split(" , "))

@@ -388,13 +388,15 @@ void bench_options_print_help(FILE *out)
 {
     fputs("usage: ferry bench ftp [OPTION]...\n"
           "       ferry bench ftp --url ftp://USER:PASSWORD@HOST:PORT [OPTION]...\n"
+          "       ferry bench ssh [OPTION]...\n"
           "       ferry bench peers [--install | --run NAME]\n"
           "\n"
           "The first form starts ferryd, and beside it each FTP server that is installed,\n"
           "with the same files and accounts, and measures them in turn. It needs root, and\n"
           "changes nothing outside its own folder. The second measures a server that is\n"
           "running: it writes files named ferry-bench-* to the folder of the login and\n"
-          "removes them. The third tells which servers are installed.\n"
+          "removes them. The third is the first for servers of ssh; it has no option about\n"
+          "a server that is running. The fourth tells which servers are installed.\n"
           "\n",
           out);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
