@@ -3,6 +3,7 @@
 set(FERRY_LIBS_crypto crypto)
 set(FERRY_LIBS_io ssl crypto)
 set(FERRY_LIBS_auth crypt)
+set(FERRY_LIBS_tar archive)
 set(FERRY_LIBS_server seccomp confuse jansson)
 set(FERRY_LIBS_bench jansson m)
 set(FERRY_LIBS_client jansson)

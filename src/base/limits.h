@@ -26,6 +26,8 @@
 #define SCP_DEPTH_MAX    256           /* directories in directories, as they come */
 #define EXEC_NAMES_BYTES (1024 * 1024) /* what the patterns of one command stand for */
 #define EXEC_NAMES_MAX   65536
+#define TAR_AT_ONCE      16 /* of one worker: an archive may want 128 MB to be unpacked (zstd) */
+#define TAR_HEADER_BYTES (4 * 1024 * 1024) /* before one entry of an archive */
 
 /* accounts */
 #define USER_NAME_MAX    128

@@ -1,6 +1,6 @@
-/* The server's end of scp over a pair of streams in memory, in the deterministic runtime, and a
- * client that says and expects what a test's script holds. What comes is cut anywhere, by the
- * seed. */
+/* The server's end of scp, or of what a test serves instead, over a pair of streams in memory,
+ * in the deterministic runtime, and a client that says and expects what the test's script
+ * holds. What comes is cut anywhere, by the seed. */
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
@@ -42,6 +42,8 @@ struct step {
 
 struct harness {
     struct scp_options options;
+    /* NULL: scp, as the next two say */
+    PARKS int (*serves)(struct harness *, struct session *);
     const char *target; /* of `scp -t`; NULL: names, of `scp -f` */
     struct bytes names;
     const struct step *steps;
@@ -199,8 +201,9 @@ static inline void dialogue(void *arg)
     scope_init(&scope);
     TASK_ASSERT(scope_start(&scope, "client", TASK_NORMAL, client_task, h, NULL) == 0);
     fault_arm(h->fault, h->nth);
-    h->result = h->target ? scp_receive(&session, h->ours, &h->options, h->target)
-                          : scp_send(&session, h->ours, &h->options, h->names);
+    h->result = h->serves   ? h->serves(h, &session)
+                : h->target ? scp_receive(&session, h->ours, &h->options, h->target)
+                            : scp_send(&session, h->ours, &h->options, h->names);
     h->counted = fault_count(h->fault);
     fault_arm(h->fault, 0);
     h->ours = stream_free(h->ours);

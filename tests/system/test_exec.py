@@ -91,7 +91,7 @@ def test_what_needs_a_shell_is_told_what_there_is(command, shell, root):
     (root / "a").write_bytes(b"never shown")
     output, said = shell.both(command, expect=127)
     assert output == b"" and os.listdir(root) == ["a"]
-    assert said.startswith("ferryd serves files and no shell. There are: sftp, scp, cat, md5sum, ")
+    assert said.startswith("ferryd serves files and no shell. There are: sftp, scp, tar, cat, md5sum, ")
 
 
 def test_a_name_with_control_characters_is_complained_of_without_them(shell):

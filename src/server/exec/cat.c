@@ -67,7 +67,7 @@ int exec_cat(struct exec *e)
     struct buf names;
     if (first == 0 || first == e->words.count)
         return exec_usage(e);
-    int r = exec_names(e, first, &names);
+    int r = exec_names(e, first, BYTES_LIT("/"), &names);
     if (r == 0)
         r = send_files(e, buf_bytes(&names));
     buf_done(&names);

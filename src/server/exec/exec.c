@@ -17,6 +17,7 @@
 
 static const struct exec_command commands[] = {
     {"scp", "[-prdvq] -t DIRECTORY | -f FILE...", exec_scp},
+    {"tar", "{c|x}[zpv]f - [--zstd] [-C DIRECTORY] [FILE...]", exec_tar},
     {"cat", "[--] FILE...", exec_cat},
     {"md5sum", "[--] FILE...", exec_digest},
     {"sha1sum", "[--] FILE...", exec_digest},
@@ -70,22 +71,22 @@ unsigned exec_skip_options(const struct exec *e)
 }
 
 /* What one word stands for. */
-static PARKS int add_names(struct exec *e, unsigned i, struct buf *names)
+static PARKS int add_names(struct exec *e, unsigned i, struct bytes cwd, struct buf *names)
 {
     size_t before = names->len;
     int r = 0;
     if (e->words.patterns[i] != NULL)
-        r = expand_pattern(e->session->vfs, bytes_str(e->words.patterns[i]), names);
+        r = expand_pattern(e->session->vfs, cwd, bytes_str(e->words.patterns[i]), names);
     if (r == 0 && names->len == before)
         r = buf_append(names, e->words.at[i], strlen(e->words.at[i]) + 1);
     return r;
 }
 
-int exec_names(struct exec *e, unsigned first, struct buf *ret)
+int exec_names(struct exec *e, unsigned first, struct bytes cwd, struct buf *ret)
 {
     buf_init(ret, EXEC_NAMES_BYTES);
     for (unsigned i = first; i < e->words.count; i++) {
-        int r = add_names(e, i, ret);
+        int r = add_names(e, i, cwd, ret);
         if (r < 0)
             return r == -ECANCELED ? r : exec_complain(e, e->words.at[i], r);
     }

@@ -34,9 +34,10 @@ PARKS MUST_CHECK int exec_complain(struct exec *, const char *path, int error);
 PARKS MUST_CHECK int exec_usage(struct exec *); /* returns 2 */
 
 /* The files that the words from `first` on name, each with a NUL behind it: patterns stand for
- * what matches, or for themselves if nothing does. *ret is the caller's to buf_done(), also
- * after a failure. 0, 1 (complained of: the status), or a failure. */
-PARKS MUST_CHECK int exec_names(struct exec *, unsigned first, struct buf *ret);
+ * what matches (relative ones in cwd), or for themselves if nothing does. *ret is the caller's
+ * to buf_done(), also after a failure. 0, 1 (complained of: the status), or a failure. */
+PARKS MUST_CHECK int exec_names(struct exec *, unsigned first, struct bytes cwd,
+                                struct buf *ret);
 /* The first word behind the command if there are no options, or only "--"; 0: something else.
  */
 unsigned exec_skip_options(const struct exec *);
@@ -44,3 +45,4 @@ unsigned exec_skip_options(const struct exec *);
 PARKS int exec_cat(struct exec *);
 PARKS int exec_digest(struct exec *); /* by the command's name */
 PARKS int exec_scp(struct exec *);
+PARKS int exec_tar(struct exec *);

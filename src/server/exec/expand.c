@@ -12,6 +12,7 @@
 
 struct expansion {
     struct vfs *vfs;
+    struct bytes cwd;
     struct bytes component; /* of the pattern */
     bool is_last;
     bool is_first_magic;
@@ -59,7 +60,7 @@ static PARKS int list(struct expansion *x, struct bytes prefix)
 {
     struct vpath path;
     struct vdir *dir;
-    int r = vpath_parse(BYTES_LIT("/"), prefix, &path);
+    int r = vpath_parse(x->cwd, prefix, &path);
     if (r < 0)
         return is_no_match(r) ? 0 : r;
     r = vfs_dir_open_names(x->vfs, &path, &dir);
@@ -158,9 +159,10 @@ static PARKS int append_sorted(struct bytes names, unsigned count, struct buf *r
     return r;
 }
 
-int expand_pattern(struct vfs *vfs, struct bytes pattern, struct buf *ret)
+int expand_pattern(struct vfs *vfs, struct bytes cwd, struct bytes pattern, struct buf *ret)
 {
-    struct expansion x = {.vfs = vfs, .is_first_magic = true, .steps = GLOB_STEPS_MAX};
+    struct expansion x = {
+        .vfs = vfs, .cwd = cwd, .is_first_magic = true, .steps = GLOB_STEPS_MAX};
     buf_init(&x.found, EXEC_NAMES_BYTES);
     int r = buf_append(&x.found, "/", pattern.len > 0 && pattern.data[0] == '/');
     if (r == 0)

@@ -70,7 +70,7 @@ int exec_scp(struct exec *e)
     struct buf names;
     if (!parse(&e->words, &a))
         return exec_usage(e);
-    int r = exec_names(e, a.first, &names);
+    int r = exec_names(e, a.first, BYTES_LIT("/"), &names);
     if (r == 0 && a.sends)
         r = scp_send(e->session, e->stream, &a.options, buf_bytes(&names));
     else if (r == 0)

@@ -1,0 +1,55 @@
+/* From inside. */
+#pragma once
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/limits.h"
+#include "tar/tar.h"
+
+struct tar {
+    const struct tar_request *request;
+    bool has_failed;
+    int error; /* of the stream, in a callback of libarchive */
+    struct archive *archive;
+    struct archive_entry *entry;
+
+    /* reading */
+    struct slices slices; /* what was taken last; libarchive is in piece `piece` */
+    unsigned piece;
+    bool is_in_header; /* libarchive looks for the next entry */
+    int64_t header_start;
+
+    char text[PATH_LEN_MAX + 1]; /* target of a link */
+};
+
+/* Runs work(tar) in a task with a large stack, to its end. */
+PARKS MUST_CHECK int tar_run(const struct tar_request *, PARKS int (*work)(struct tar *));
+/* What an archive's call failed with: the stream's failure, or what is wrong with the bytes. */
+int tar_failure(const struct tar *);
+/* 0, or the failure of the stream, or a cancel. */
+PARKS MUST_CHECK int tar_complain(struct tar *, const char *path, int error);
+void tar_audit(const struct tar *, const char *operation, struct bytes path,
+               const struct xfer_result *, int result);
+struct xfer_request tar_moves(struct tar *, uint64_t length, struct xfer_progress *);
+void tar_moved(struct tar *);
+
+/* -- libarchive's ends -- */
+
+MUST_CHECK int tar_open_input(struct tar *);
+void tar_close_input(struct tar *);
+/* As archive_read_next_header(), bounded: 1, 0: the end. */
+PARKS MUST_CHECK int tar_next_entry(struct tar *);
+/* What nobody read of this entry. */
+PARKS MUST_CHECK int tar_skip_body(struct tar *);
+
+/* The contents of the entry as a stream, holes as zeros, up to its size. */
+struct tar_body {
+    struct stream stream;
+    struct tar *tar;
+    const uint8_t *block; /* libarchive's; len bytes that belong at `at` */
+    size_t len;
+    uint64_t at, offset, size;
+    bool has_ended;
+};
+
+void tar_body_init(struct tar_body *, struct tar *, uint64_t size);

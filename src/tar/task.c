@@ -1,0 +1,98 @@
+/* What both directions have in common, and the task they run in. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tar/internal.h"
+
+static _Thread_local unsigned running; /* of this worker */
+
+struct run {
+    struct tar *tar;
+    PARKS int (*work)(struct tar *);
+    int result;
+};
+
+static void run_task(void *arg)
+{
+    struct run *run = arg;
+    run->result = run->work(run->tar);
+}
+
+static PARKS int run_large(struct run *run)
+{
+    struct scope scope;
+    scope_init(&scope);
+    int r = scope_start(&scope, "tar", TASK_LARGE, run_task, run, NULL);
+    if (r == 0)
+        r = scope_wait(&scope, USEC_NEVER);
+    scope_leave(&scope); /* who was cancelled cancels it */
+    return r < 0 ? r : run->result;
+}
+
+int tar_run(const struct tar_request *request, PARKS int (*work)(struct tar *))
+{
+    struct tar *t = mem_new(sizeof(*t));
+    if (t == NULL)
+        return -ENOMEM;
+    t->request = request;
+    struct run run = {t, work, 0};
+    int r = running < TAR_AT_ONCE ? 0 : tar_complain(t, "-", -EBUSY);
+    if (r == 0 && !t->has_failed) {
+        running++;
+        r = run_large(&run);
+        running--;
+    }
+    if (r == 0)
+        r = t->has_failed;
+    mem_free(t);
+    return r;
+}
+
+int tar_failure(const struct tar *t)
+{
+    if (t->error < 0)
+        return t->error;
+    return t->archive != NULL && archive_errno(t->archive) == ENOMEM ? -ENOMEM : -EBADMSG;
+}
+
+int tar_complain(struct tar *t, const char *path, int error)
+{
+    if (error == -ECANCELED || error == -FERRY_ECLOSED || error == -FERRY_ESTALLED)
+        return error;
+    t->has_failed = true;
+    int r = t->request->complain(t->request->arg, path, error);
+    return r < 0 ? r : 0;
+}
+
+void tar_audit(const struct tar *t, const char *operation, struct bytes path,
+               const struct xfer_result *moved, int result)
+{
+    session_audit(t->request->session, &(struct audit){
+                                           .operation = operation,
+                                           .path = path,
+                                           .bytes = moved->file_bytes,
+                                           .wire_bytes = moved->wire_bytes,
+                                           .seconds_us = moved->seconds_us,
+                                           .result = result,
+                                       });
+}
+
+struct xfer_request tar_moves(struct tar *t, uint64_t length, struct xfer_progress *progress)
+{
+    struct session *session = t->request->session;
+    session->doing = "tar";
+    session->progress = progress;
+    return (struct xfer_request){
+        .length = length,
+        .buckets = {session->account->rate_bucket},
+        .stall_us = session_timeouts(session->shared)->stall_us,
+        .progress = progress,
+    };
+}
+
+void tar_moved(struct tar *t)
+{
+    t->request->session->doing = "idle";
+    t->request->session->progress = NULL;
+}

@@ -1,0 +1,239 @@
+/* Archives in and out in memory: cut in many ways, with each failure once, and how deep
+ * libarchive goes on a task's stack. */
+#include "tar/tar.h"
+
+#include "scp_harness.h"
+
+#define BLOCK 512
+#define CUTS  12
+#define SIZE  3000
+
+static uint8_t archive[16 * BLOCK];
+static size_t archive_len;
+static enum tar_filter filter;
+static unsigned complaints;
+
+static int complain(void *arg, const char *path, int error)
+{
+    (void)arg;
+    (void)path;
+    (void)error;
+    complaints++;
+    return 0;
+}
+
+/* POSIX.1-1988 ustar. */
+static void add_header(const char *name, char type, size_t size)
+{
+    char *h = (char *)archive + archive_len;
+    unsigned sum = 0;
+    memset(h, 0, BLOCK);
+    (void)snprintf(h, 100, "%s", name);
+    (void)snprintf(h + 100, 8, "%07o", 0640);
+    (void)snprintf(h + 124, 12, "%011zo", size);
+    (void)snprintf(h + 136, 12, "%011o", 1000000);
+    h[156] = type;
+    memcpy(h + 257,
+           "ustar\0"
+           "00",
+           8);
+    memset(h + 148, ' ', 8);
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += (uint8_t)h[i];
+    (void)snprintf(h + 148, 8, "%06o", sum);
+    archive_len += BLOCK;
+}
+
+static struct bytes make_archive(void)
+{
+    archive_len = 0;
+    memset(archive, 0, sizeof(archive));
+    add_header("d/", '5', 0);
+    add_header("d/full", '0', SIZE);
+    memset(archive + archive_len, 'x', SIZE);
+    archive_len += (SIZE + BLOCK - 1) / BLOCK * BLOCK;
+    archive_len += 2 * BLOCK;
+    return bytes_of(archive, archive_len);
+}
+
+static int run_tar(struct harness *h, struct session *session)
+{
+    struct vpath root;
+    int r = vpath_parse(BYTES_LIT("/"), BYTES_LIT("/"), &root);
+    if (r < 0)
+        return r;
+    const struct tar_request request = {
+        .session = session,
+        .stream = h->ours,
+        .filter = filter,
+        .directory = &root,
+        .names = h->names,
+        .complain = complain,
+    };
+    complaints = 0;
+    r = h->names.len > 0 ? tar_create(&request) : tar_extract(&request);
+    vpath_done(&root);
+    return r;
+}
+
+static bool is_new(const struct harness *h)
+{
+    return holds(h, "d/full", bytes_of(archive + (size_t)2 * BLOCK, SIZE));
+}
+
+static void an_archive_is_unpacked_however_it_comes(void **state)
+{
+    (void)state;
+    const struct step step = {.says = make_archive()};
+    for (uint64_t cut = 0; cut < CUTS; cut++) {
+        struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+        h.cut = cut;
+        h.seed = cut + 1;
+        root_new(&h);
+        play(&h);
+        assert_int_equal(h.result, 0);
+        assert_true(is_new(&h));
+        root_remove(&h);
+    }
+}
+
+static void what_is_cut_off_anywhere_is_told(void **state)
+{
+    (void)state;
+    struct step step = {.says = make_archive()};
+    for (size_t len = 0; len < archive_len - (size_t)2 * BLOCK; len += 97) {
+        struct harness h = {.serves = run_tar, .steps = &step, .count = 1, .cut = len};
+        step.says.len = len;
+        root_new(&h);
+        play(&h);
+        if (len > 0 && len % BLOCK != 0 && len > BLOCK)
+            assert_int_equal(h.result, 1);
+        assert_true(is_new(&h) || !exists(&h, "d/full"));
+        assert_true(h.result != 0 || complaints == 0);
+        root_remove(&h);
+    }
+}
+
+static void put_old(struct harness *h)
+{
+    TASK_ASSERT(mkdir(path_of(h, "d"), 0755) == 0);
+    put(h, "d/full", BYTES_LIT("old"));
+}
+
+/* Plays with each failure once. */
+static void each_failure(enum fault_kind kind, const struct harness *what,
+                         void (*after)(struct harness *))
+{
+    uint64_t n = 1, counted;
+    do {
+        struct harness h = *what;
+        h.fault = kind;
+        h.nth = n;
+        root_new(&h);
+        put_old(&h);
+        play(&h);
+        after(&h);
+        counted = h.counted;
+        root_remove(&h);
+    } while (n++ <= counted && n < 1000);
+    assert_true(n > 10);
+}
+
+static void is_old_or_new(struct harness *h)
+{
+    assert_true(is_new(h) || (h->result != 0 && holds(h, "d/full", BYTES_LIT("old"))));
+}
+
+static void unpacking_is_true_whatever_fails(void **state)
+{
+    (void)state;
+    const struct step step = {.says = make_archive()};
+    const struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    each_failure(FAULT_ALLOC, &h, is_old_or_new);
+    each_failure(FAULT_SYSCALL, &h, is_old_or_new);
+}
+
+static void is_whole_or_a_failure(struct harness *h)
+{
+    assert_true(h->result != 0 || h->rest == (size_t)20 * BLOCK);
+    assert_true(h->result != 1 || complaints > 0);
+}
+
+static void packing_is_true_whatever_fails(void **state)
+{
+    (void)state;
+    const struct harness h = {.serves = run_tar, .names = BYTES_LIT("d\0")};
+    each_failure(FAULT_ALLOC, &h, is_whole_or_a_failure);
+    each_failure(FAULT_SYSCALL, &h, is_whole_or_a_failure);
+}
+
+/* -- stacks -- */
+
+static void measure(struct harness *h)
+{
+    const struct runtime_settings settings = {
+        .deterministic = true, .seed = 1, .measure_stacks = true};
+    const struct stack_depth *depths;
+    struct runtime *rt = NULL;
+    bool is_measured = false;
+    assert_int_equal(runtime_new(&settings, &rt), 0);
+    assert_int_equal(runtime_run(rt, dialogue, h), 0);
+    unsigned count = runtime_stack_depths(rt, &depths);
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(depths[i].task_name, "tar") != 0)
+            continue;
+        print_message("tar: %zu of %zu bytes of stack\n", depths[i].bytes, depths[i].of_bytes);
+        assert_true(depths[i].bytes < depths[i].of_bytes / 2);
+        is_measured = true;
+    }
+    assert_true(is_measured);
+    (void)runtime_free(rt);
+}
+
+/* Enough for several blocks of each compression, and neither even nor random. */
+static void put_text(struct harness *h)
+{
+    static uint8_t text[700 * 1000];
+    uint32_t n = 1;
+    for (size_t i = 0; i < sizeof(text); i++) {
+        n = n * 1664525 + 1013904223;
+        text[i] = (uint8_t)("etaoin shrdlu"[(n >> 24) % 13]);
+    }
+    put_old(h);
+    put(h, "d/text", bytes_of(text, sizeof(text)));
+}
+
+static void libarchive_uses_less_than_half_of_the_stack(void **state)
+{
+    (void)state;
+
+    const enum tar_filter filters[] = {TAR_PLAIN, TAR_GZIP, TAR_ZSTD};
+
+    for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
+        struct harness h = {.serves = run_tar, .names = BYTES_LIT("d\0")};
+        filter = filters[i];
+        root_new(&h);
+        put_text(&h);
+        measure(&h);
+        assert_int_equal(h.result, 0);
+        root_remove(&h);
+    }
+    filter = TAR_PLAIN;
+    const struct step step = {.says = make_archive()};
+    struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    root_new(&h);
+    measure(&h);
+    root_remove(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_archive_is_unpacked_however_it_comes),
+        cmocka_unit_test(what_is_cut_off_anywhere_is_told),
+        cmocka_unit_test(unpacking_is_true_whatever_fails),
+        cmocka_unit_test(packing_is_true_whatever_fails),
+        cmocka_unit_test(libarchive_uses_less_than_half_of_the_stack),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
