@@ -10,6 +10,15 @@
 #define ADJUST_MIN (64 * 1024)
 #define RTT_MIN_US 1000 /* where the kernel knows none: a stream that is no socket */
 
+/* The credit of a channel that is opened now, and of one of several. */
+static uint32_t window_share(const struct ssh_connection *c)
+{
+    if (c->count == 1)
+        return SSH_WINDOW_FIRST;
+    uint32_t share = SSH_INPUT_CAP / c->count;
+    return share > SSH_WINDOW_SHARE_MIN ? share : SSH_WINDOW_SHARE_MIN;
+}
+
 /* -- life -- */
 
 int ssh_channel_new(struct ssh_connection *c, struct ssh_channel **ret)
@@ -27,7 +36,6 @@ int ssh_channel_new(struct ssh_connection *c, struct ssh_channel **ret)
     ch->connection = c;
     ch->id = id;
     ch->status = -1;
-    ch->window = ch->window_size = SSH_WINDOW_FIRST;
     list_init(&ch->input);
     event_init(&ch->writable);
     event_init(&ch->readable);
@@ -35,6 +43,7 @@ int ssh_channel_new(struct ssh_connection *c, struct ssh_channel **ret)
     buf_init(&ch->errors, SSH_ERRORS_MAX);
     c->slots[id] = ch;
     c->count++;
+    ch->window = ch->window_size = window_share(c);
     list_append(&c->channels, &ch->node);
     *ret = ch;
     return 0;
@@ -88,8 +97,21 @@ static void grow_window(struct ssh_channel *ch)
     ch->window_received = 0;
 }
 
+/* What one channel was given while it was alone is not renewed while there are others. */
+static void shrink_window(struct ssh_channel *ch)
+{
+    uint32_t share = window_share(ch->connection);
+    if (ch->connection->count == 1 || ch->window_size <= share)
+        return;
+    uint32_t excess = ch->window_size - share;
+    uint32_t kept_back = ch->dropped < excess ? ch->dropped : excess;
+    ch->window_size -= kept_back;
+    ch->dropped -= kept_back;
+}
+
 int ssh_channel_adjust(struct ssh_channel *ch)
 {
+    shrink_window(ch);
     uint32_t enough = ch->window_size / 2 > ADJUST_MIN ? ch->window_size / 2 : ADJUST_MIN;
     if (ch->dropped < enough || ch->has_peer_eof || ch->has_sent_close ||
         !ssh_connection_may_seal(ch->connection))

@@ -10,7 +10,9 @@
  * received; dropping them gives credit back. Credit is not memory: while chunks that are not
  * yet dropped hold more than the connection's input cap, the session task stops reading
  * (ssh_connection_is_full()). But not while somebody waits for a window or for new keys, whose
- * message may stand behind the data: then the credit that was given is the bound.
+ * message may stand behind the data: then the credit that was given is the bound. Credit beyond
+ * the cap is given while one channel is open alone, because its unread data delays that of
+ * others: several share the cap. What was given is not taken back, only not renewed.
  */
 #pragma once
 #include "base/list.h"
@@ -22,6 +24,7 @@
 #define SSH_INPUT_CAP          (1024 * 1024)
 #define SSH_WINDOW_FIRST       (2 * 1024 * 1024)
 #define SSH_WINDOW_MAX         (15 * 1024 * 1024)
+#define SSH_WINDOW_SHARE_MIN   (64 * 1024)   /* of one among many channels */
 #define SSH_OUTPUT_CAP         (1024 * 1024) /* two batches: one goes, one is added */
 #define SSH_CONTROL_OUTPUT_MAX (64 * 1024)   /* unsent answers, beyond which nothing is read */
 #define SSH_PACKET_MIN_DATA    64            /* a peer that takes less in a packet is refused */

@@ -418,7 +418,7 @@ static int client_sends_much(struct by_hand *h)
     return r == 0 && adjusts < 8 ? -EIO : r;
 }
 
-/* Uses a window up in each round trip of a millisecond; *ret: by how much it has grown. */
+/* Uses a window up in each round trip of a millisecond; *ret: what it has grown to. */
 static int use_up_windows(struct by_hand *h, uint32_t channel, uint32_t *ret)
 {
     uint64_t sent = 0, given = 0;
@@ -450,25 +450,85 @@ static int client_is_fast(struct by_hand *h)
     return r == 0 && window < SSH_WINDOW_MAX / 2 ? -EIO : r;
 }
 
-static int client_is_fast_with_two(struct by_hand *h)
-{
-    uint32_t window = 0;
-    int r = hand_ready(h, "sink 1", 1000, 32768);
-    if (r == 0)
-        r = hand_open(h, 1000, 32768);
-    if (r == 0)
-        r = hand_until(h, SSH_MSG_CHANNEL_OPEN_CONFIRMATION);
-    if (r == 0)
-        r = use_up_windows(h, 0, &window);
-    return r == 0 && window > SSH_WINDOW_FIRST ? -EIO : r;
-}
-
 static void a_window_grows_while_one_channel_uses_it_up(void **state)
 {
     (void)state;
     struct hand_link l = hand_run(client_is_fast, 0);
     assert_int_equal(l.result, 0);
-    l = hand_run(client_is_fast_with_two, 0);
+}
+
+/* Opens one more; *ret: its first window. */
+static int open_another(struct by_hand *h, uint32_t *ret)
+{
+    struct ssh_channel_confirmation m;
+    int r = hand_open(h, 1000, 32768);
+    if (r == 0)
+        r = hand_until(h, SSH_MSG_CHANNEL_OPEN_CONFIRMATION);
+    if (r < 0)
+        return r;
+    TASK_ASSERT(ssh_channel_confirmation_parse(h->heard, &m) == 0);
+    *ret = m.window;
+    return 0;
+}
+
+/* All that came for this long, as adjusts of one channel. */
+static int hear_adjusts(struct by_hand *h, uint32_t *window)
+{
+    for (;;) {
+        uint32_t recipient, bytes;
+        int r = hand_hear_for(h, USEC_PER_S);
+        if (r != SSH_MSG_CHANNEL_WINDOW_ADJUST)
+            return r == -ETIMEDOUT ? 0 : -EIO;
+        TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+        *window += bytes;
+    }
+}
+
+/* The first channel's window was given while it was alone; it is used up many times. */
+static int client_is_fast_among_others(struct by_hand *h)
+{
+    uint32_t window = SSH_WINDOW_FIRST;
+    uint64_t sent = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    for (unsigned open = 2; open <= SSH_CHANNELS_SESSION && r == 0; open++) {
+        uint32_t first;
+        r = open_another(h, &first);
+        TASK_ASSERT(r < 0 || first == SSH_INPUT_CAP / open);
+    }
+    for (unsigned round = 0; round < 30 && r == 0; round++) {
+        TASK_ASSERT(window > 0);
+        uint32_t piece = window < 32768 ? window : 32768;
+        r = hand_data_at(h, 0, piece, sent);
+        sent += piece;
+        window -= piece;
+        if (window > 0)
+            round--;
+        else if (r == 0)
+            r = hear_adjusts(h, &window);
+        TASK_ASSERT(sent < SSH_WINDOW_FIRST || window <= SSH_INPUT_CAP / SSH_CHANNELS_SESSION);
+    }
+    return r;
+}
+
+static int client_opens_one_after_another(struct by_hand *h)
+{
+    uint32_t window;
+    int r = hand_ready(h, NULL, 1000, 32768);
+    if (r == 0)
+        r = hand_plain(h, SSH_MSG_CHANNEL_CLOSE, 0);
+    if (r == 0)
+        r = hand_until(h, SSH_MSG_CHANNEL_CLOSE);
+    if (r == 0)
+        r = open_another(h, &window);
+    return r == 0 && window != SSH_WINDOW_FIRST ? -EIO : r;
+}
+
+static void several_channels_share_the_cap(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_is_fast_among_others, 0);
+    assert_int_equal(l.result, 0);
+    l = hand_run(client_opens_one_after_another, 0);
     assert_int_equal(l.result, 0);
 }
 
@@ -667,6 +727,7 @@ int main(void)
         cmocka_unit_test(our_client_is_served),
         cmocka_unit_test(a_broken_window_ends_the_connection),
         cmocka_unit_test(a_window_grows_while_one_channel_uses_it_up),
+        cmocka_unit_test(several_channels_share_the_cap),
         cmocka_unit_test(windows_are_kept),
         cmocka_unit_test(who_asks_and_reads_nothing_is_not_read),
         cmocka_unit_test(who_reads_late_gets_every_answer),
