@@ -1,7 +1,9 @@
 """How ferryd starts, what it refuses and what it says: command line, configuration, state directory."""
 
 import os
+import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -349,3 +351,49 @@ def test_at_start_it_says_how_much_it_can_hold(ferryd, root):
     record, = ferryd(root).records("capacity")
     assert record["descriptors"] > 100
     assert record["tasks_awake"] > 100
+
+
+# -- ./dev --
+
+DEV = pathlib.Path(__file__).resolve().parents[2] / "dev"
+
+
+@pytest.fixture
+def dev(tmp_path):
+    """Runs a copy of ./dev in a tree where nothing is installed or compiled, and whose ferryd says its arguments."""
+    tree = tmp_path / "tree"
+    ferryd = tree / "build" / "release" / "bin" / "ferryd"
+    stubs = tmp_path / "stubs"
+    ferryd.parent.mkdir(parents=True)
+    stubs.mkdir()
+    shutil.copy(DEV, tree / "dev")
+    for path, line in ((ferryd, 'echo "ferryd: $*"'), (stubs / "cmake", 'echo "cmake: $*"'), (stubs / "apt-get", "true"),
+                       (stubs / "sudo", 'exec "$@"')):
+        path.write_text("#!/bin/sh\n%s\n" % line)
+        path.chmod(0o755)
+    path = "%s:%s" % (stubs, os.environ["PATH"])
+    return lambda *words: subprocess.run([str(tree / "dev"), *words], capture_output=True, text=True, timeout=60,
+                                         env=dict(os.environ, PATH=path))
+
+
+def test_dev_run_says_what_it_does_and_how_it_ends(dev):
+    done = dev("run", "/srv", "--read-only")
+    assert done.returncode == 0
+    said = [line for line in done.stdout.splitlines() if line]
+    assert said.index("== building") < next(i for i, line in enumerate(said) if line.startswith("cmake: --build"))
+    assert said[-2:] == ["== serving; Ctrl-C ends it", "ferryd: /srv --read-only"]
+
+
+@pytest.mark.parametrize("words, says", [
+    (("nope",), "unknown command nope"),
+    (("test", "nope"), "unknown part nope"),
+    (("build", "extra"), "one word too many: extra"),
+    (("check", "extra"), "one word too many: extra"),
+    (("help", "extra"), "one word too many: extra"),
+    (("fuzz", "name", "1", "extra"), "one word too many: extra"),
+])
+def test_dev_refuses_a_wrong_command_line_with_the_reason(dev, words, says):
+    done = dev(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("./dev: %s\n" % says)
+    assert "./dev run [DIR" in done.stderr
