@@ -253,3 +253,18 @@ def ssh_ferryd(ferryd, ssh_keys):
 @pytest.fixture
 def ssh_server(ssh_ferryd, root):
     return ssh_ferryd(root)
+
+
+@pytest.fixture(scope="module")
+def shared_ssh_server(tmp_path_factory, ssh_keys):
+    """One without limits for tests that leave it as they found it: it serves the files "small" and "large"."""
+    from ssh_raw import LARGE, OPEN_HOUSE
+    folder = tmp_path_factory.mktemp("shared")
+    root = folder / "root"
+    root.mkdir()
+    (root / "small").write_bytes(b"small")
+    with open(root / "large", "wb") as file:
+        file.truncate(LARGE)
+    server = start_ssh(lambda *args, **named: Server(folder, *args, **named), ssh_keys, root, config=OPEN_HOUSE)
+    yield server
+    server.stop()

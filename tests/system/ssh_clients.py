@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import PASSWORD, USER
+from conftest import USER
 
 SECONDS = 60
 HOST = "127.0.0.1"

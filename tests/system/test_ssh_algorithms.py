@@ -3,22 +3,15 @@
 import pytest
 
 import ssh_clients
-from conftest import Server, random_bytes, start_ssh
+from conftest import random_bytes
 
 CONTENT = random_bytes(1_000_003)
-LIMITS = "limits { per_address = 0  per_account = 0  unauthenticated = 0  ban_failures = 0 }\n"
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory, ssh_keys):
-    """One server for all rows."""
-    folder = tmp_path_factory.mktemp("algorithms")
-    root = folder / "root"
-    root.mkdir()
-    (root / "down").write_bytes(CONTENT)
-    server = start_ssh(lambda *a, **n: Server(folder, *a, **n), ssh_keys, root, config=LIMITS)
-    yield server
-    server.stop()
+def shared(shared_ssh_server):
+    (shared_ssh_server.root / "down").write_bytes(CONTENT)
+    return shared_ssh_server
 
 
 def rows():
