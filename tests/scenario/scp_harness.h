@@ -48,6 +48,7 @@ struct harness {
     struct bytes names;
     const struct step *steps;
     unsigned count;
+    bool leaves; /* the client goes away instead of reading what is left */
     uint64_t quota_bytes;
     uint64_t seed, cut; /* cut 0: nothing is cut */
     enum fault_kind fault;
@@ -159,6 +160,10 @@ static inline void client_task(void *arg)
             step->does(h);
         if (stream_write_bytes(h->peers, step->says) < 0 || !hears(h, step->hears))
             break;
+    }
+    if (h->leaves) {
+        h->peers = stream_free(h->peers);
+        return;
     }
     (void)(stream_end(h->peers, 0) < 0);
     uint8_t rest[256];

@@ -167,6 +167,17 @@ static void packing_is_true_whatever_fails(void **state)
     each_failure(FAULT_SYSCALL, &h, is_whole_or_a_failure);
 }
 
+static void a_peer_that_leaves_is_a_failure(void **state)
+{
+    (void)state;
+    struct harness h = {.serves = run_tar, .names = BYTES_LIT("d\0"), .leaves = true};
+    root_new(&h);
+    put_old(&h);
+    play(&h);
+    assert_int_equal(h.result, -FERRY_ECLOSED);
+    root_remove(&h);
+}
+
 /* -- stacks -- */
 
 static void measure(struct harness *h)
@@ -233,6 +244,7 @@ int main(void)
         cmocka_unit_test(what_is_cut_off_anywhere_is_told),
         cmocka_unit_test(unpacking_is_true_whatever_fails),
         cmocka_unit_test(packing_is_true_whatever_fails),
+        cmocka_unit_test(a_peer_that_leaves_is_a_failure),
         cmocka_unit_test(libarchive_uses_less_than_half_of_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
