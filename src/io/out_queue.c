@@ -34,11 +34,18 @@ static void entry_free(struct entry *e)
     mem_free(e);
 }
 
+static void set_bytes(struct out_queue *q, size_t bytes)
+{
+    if (q->total != NULL)
+        *q->total += bytes - q->bytes;
+    q->bytes = bytes;
+}
+
 static void drop_all(struct out_queue *q)
 {
     LIST_EACH_SAFE(it, &q->entries)
     entry_free(LIST_ENTRY(it, struct entry, node));
-    q->bytes = 0;
+    set_bytes(q, 0);
 }
 
 void out_queue_done(struct out_queue *q)
@@ -73,8 +80,10 @@ int out_queue_add(struct out_queue *q, struct chunk *c, const struct iovec *piec
     }
     e->pieces = pieces;
     e->count = count;
+    size_t len = 0;
     for (unsigned i = 0; i < count; i++)
-        q->bytes += pieces[i].iov_len;
+        len += pieces[i].iov_len;
+    set_bytes(q, q->bytes + len);
     return 0;
 }
 
@@ -123,7 +132,7 @@ int out_queue_add_bytes(struct out_queue *q, struct bytes b)
     }
     memcpy(e->chunk->data + e->shared.iov_len, b.data, b.len);
     e->shared.iov_len += b.len;
-    q->bytes += b.len;
+    set_bytes(q, q->bytes + b.len);
     return 0;
 }
 
@@ -161,7 +170,7 @@ static unsigned first_pieces(const struct out_queue *q, struct iovec pieces[TRY_
 static void consume(struct out_queue *q, size_t len)
 {
     bool was_above = q->bytes > q->mark;
-    q->bytes -= len;
+    set_bytes(q, q->bytes - len);
     if (was_above && q->bytes <= q->mark && q->wake != NULL)
         event_set(q->wake);
     while (!list_empty(&q->entries)) {

@@ -25,6 +25,7 @@ struct out_queue {
     struct event moved; /* set whenever bytes went, or it broke */
     struct event *wake; /* may be NULL: set when sending failed, or bytes fell to mark */
     size_t mark;        /* the owner's; 0: when all has gone */
+    size_t *total;      /* the owner's: a sum over several queues of one thread, or NULL */
 };
 
 void out_queue_init(struct out_queue *, struct stream *lower, struct scope *flushers,

@@ -62,7 +62,13 @@ static int wait_gate(struct ssh_channel *ch)
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
 }
 
-/* Until the peer takes a byte and what is unsent leaves place for a batch. */
+static bool is_over_budget(void)
+{
+    return *ssh_transport_worker_output() >= SSH_WORKER_OUTPUT_MAX;
+}
+
+/* Until the peer takes a byte and what is unsent leaves place for a batch; or is nothing, if
+ * the worker's budget is used up. */
 static int wait_writable(struct ssh_channel *ch)
 {
     struct ssh_transport *t = ch->connection->transport;
@@ -71,8 +77,9 @@ static int wait_writable(struct ssh_channel *ch)
         if (r < 0)
             return r;
         usec_t deadline = stall_deadline(ch);
-        if (ssh_transport_unsent(t) > SSH_OUTPUT_CAP / 2)
-            r = ssh_transport_drain(t, SSH_OUTPUT_CAP / 2, deadline);
+        size_t unsent = ssh_transport_unsent(t);
+        if (unsent > (is_over_budget() ? 0 : SSH_OUTPUT_CAP / 2))
+            r = ssh_transport_drain(t, unsent - 1, deadline); /* a step is progress */
         else if (ch->peer_window > 0)
             return 0;
         else
@@ -98,6 +105,8 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
     size_t pieces_max = CHUNK_BYTES_MAX / stride;
     if (pieces_max > ROOM_PIECES_MAX)
         pieces_max = ROOM_PIECES_MAX;
+    if (is_over_budget())
+        pieces_max = 1;
     size_t len = want < ch->peer_window ? want : ch->peer_window;
     if (len > pieces_max * piece)
         len = pieces_max * piece;
@@ -115,6 +124,7 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
     }
     ch->peer_window -= (uint32_t)len;
     ch->lent += (uint32_t)len;
+    *ssh_transport_worker_output() += len;
     *ret = (struct room){s, c, c->pieces, count, len};
     return 0;
 }
@@ -123,6 +133,7 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
 static void take_back(struct ssh_channel *ch, size_t lent, size_t unsent)
 {
     ch->lent -= (uint32_t)lent;
+    *ssh_transport_worker_output() -= lent;
     ch->peer_window += (uint32_t)unsent;
 }
 
@@ -319,12 +330,18 @@ static int add_copy(struct ssh_channel *ch, struct bytes data)
     return r;
 }
 
+/* A slice keeps its whole chunk. Beyond the cap, where credit is the only bound, that would be
+ * any multiple of the credit: the peer decides what else lies in the chunk. */
+static bool must_copy(const struct ssh_channel *ch, struct bytes data, const struct chunk *c)
+{
+    return data.len < COPY_BELOW || c->used == ROOM_PIECES_MAX ||
+           ch->connection->held_bytes > SSH_INPUT_CAP;
+}
+
 int ssh_channel_receive(struct ssh_channel *ch, struct bytes data, struct chunk *c)
 {
     uint8_t *at = c->data + (data.data - c->data);
-    int r = data.len < COPY_BELOW || c->used == ROOM_PIECES_MAX
-                ? add_copy(ch, data)
-                : add_piece(ch, c, at, data.len);
+    int r = must_copy(ch, data, c) ? add_copy(ch, data) : add_piece(ch, c, at, data.len);
     if (r < 0)
         return r;
     ch->received_bytes += data.len;

@@ -6,7 +6,9 @@
  * in the task of whoever uses it.
  *
  * Sending: a room is a chunk with one piece a packet; the peer's window is taken when the room
- * is given, and given back with what is not sent. Receiving: slices lie in the chunk that was
+ * is given, and given back with what is not sent. While rooms and queues of a worker hold more
+ * than its budget, a connection gets room for one packet, when it has nothing unsent: readers
+ * that stop cost no more than that. Receiving: slices lie in the chunk that was
  * received; dropping them gives credit back. Credit is not memory: while chunks that are not
  * yet dropped hold more than the connection's input cap, the session task stops reading
  * (ssh_connection_is_full()). But not while somebody waits for a window or for new keys, whose
@@ -24,11 +26,12 @@
 #define SSH_INPUT_CAP          (1024 * 1024)
 #define SSH_WINDOW_FIRST       (2 * 1024 * 1024)
 #define SSH_WINDOW_MAX         (15 * 1024 * 1024)
-#define SSH_WINDOW_SHARE_MIN   (64 * 1024)   /* of one among many channels */
-#define SSH_OUTPUT_CAP         (1024 * 1024) /* two batches: one goes, one is added */
-#define SSH_CONTROL_OUTPUT_MAX (64 * 1024)   /* unsent answers, beyond which nothing is read */
-#define SSH_PACKET_MIN_DATA    64            /* a peer that takes less in a packet is refused */
-#define SSH_DATA_MAX           (128 * 1024)  /* bytes of data in a packet that we take */
+#define SSH_WINDOW_SHARE_MIN   (64 * 1024)        /* of one among many channels */
+#define SSH_OUTPUT_CAP         (1024 * 1024)      /* two batches: one goes, one is added */
+#define SSH_WORKER_OUTPUT_MAX  (64 * 1024 * 1024) /* of all connections of one worker */
+#define SSH_CONTROL_OUTPUT_MAX (64 * 1024)  /* unsent answers, beyond which nothing is read */
+#define SSH_PACKET_MIN_DATA    64           /* a peer that takes less in a packet is refused */
+#define SSH_DATA_MAX           (128 * 1024) /* bytes of data in a packet that we take */
 
 struct ssh_connection;
 struct ssh_channel;

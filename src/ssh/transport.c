@@ -32,6 +32,7 @@ int ssh_transport_new(struct stream *lower, struct scope *scope,
     buf_init(&t->host_key, SSH_KEY_BLOB_MAX);
     buf_init(&t->signature_algorithms, SSH_NAME_LIST_MAX);
     out_queue_init(&t->out, lower, scope, wake);
+    t->out.total = ssh_transport_worker_output();
     int r = ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
                            BYTES_NONE, &t->sealing);
     if (r == 0)

@@ -46,6 +46,8 @@ struct ssh_transport {
 };
 
 struct bytes ssh_transport_own_ident(void);
+/* Bytes in rooms and queues of all connections of this worker; a connection stays on one. */
+size_t *ssh_transport_worker_output(void);
 /* Begins an exchange when the keys have moved or lived enough. */
 MUST_CHECK int ssh_transport_rekey_if_due(struct ssh_transport *);
 /* Who waits for the gate, now or later, gets -FERRY_ECLOSED. */

@@ -13,6 +13,13 @@
 #define PACKETS_END (UINT64_C(1) << 32)
 #define LEAVE_TEXT  128
 
+static _Thread_local size_t worker_output;
+
+size_t *ssh_transport_worker_output(void)
+{
+    return &worker_output;
+}
+
 /* -- sealing -- */
 
 int ssh_transport_seal(struct ssh_transport *t, uint8_t *packet, size_t payload_len,
