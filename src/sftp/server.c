@@ -254,10 +254,10 @@ static PARKS int serve(struct sftp_server *s)
 
 int sftp_server_run(struct sftp_server *s)
 {
-    struct xfer_progress *before = s->session->progress;
     s->session->progress = &s->progress;
     int r = serve(s);
-    s->session->progress = before;
+    if (s->session->progress == &s->progress) /* else another channel's, which may go first */
+        s->session->progress = NULL;
     s->session->doing = "idle";
     if (r != SFTP_DOZES)
         sftp_open_free_all(s);
