@@ -1,0 +1,85 @@
+"""What a client that may log in tries against the server's memory: channels against each other, credit against chunks."""
+
+import struct
+
+import pytest
+
+import ssh_raw as raw
+from conftest import IS_SANITIZED, private_dirty_kb, wait_until
+from ssh_raw import Raw, message, string, u32
+
+LARGE = 1 << 30
+SFTP_INIT, SFTP_OPEN, SFTP_READ, SFTP_HANDLE = 1, 3, 5, 102
+
+
+@pytest.fixture
+def server(ssh_ferryd, root):
+    with open(root / "large", "wb") as file:
+        file.truncate(LARGE)
+    return ssh_ferryd(root)
+
+
+def of_channel(client, own, number):
+    """The next message of that number to that channel of ours."""
+    while True:
+        payload = client.next()
+        if payload[0] == number and payload[1:5] == u32(own):
+            return payload
+
+
+def request(kind, *parts):
+    body = bytes([kind]) + b"".join(parts)
+    return u32(len(body)) + body
+
+
+class Sftp:
+    """One channel that speaks SFTP, as far as it is needed here."""
+
+    def __init__(self, client, own, window):
+        self.client, self.own = client, own
+        client.send(client.open_message(own=own, window=window))
+        self.channel = struct.unpack(">I", of_channel(client, own, raw.OPEN_CONFIRMATION)[5:9])[0]
+        client.send(message(raw.REQUEST, self.channel, "subsystem", True, "sftp"))
+        of_channel(client, own, raw.SUCCESS)
+        self.send(request(SFTP_INIT, u32(3)))
+        of_channel(client, own, raw.DATA)
+
+    def send(self, data):
+        self.client.send(message(raw.DATA, self.channel, data))
+
+    def open(self, path):
+        self.send(request(SFTP_OPEN, u32(1), string(path), u32(1), u32(0)))
+        answer = of_channel(self.client, self.own, raw.DATA)[9:]
+        assert answer[4] == SFTP_HANDLE
+        return answer[9:]
+
+    def read(self, handle, count):
+        self.send(request(SFTP_READ, u32(2), handle, struct.pack(">Q", 0), u32(count)))
+
+
+def test_a_channel_that_outlives_another_shows_nothing_of_it(server):
+    """Two downloads of one session wait for windows; the first goes, the second is done: who asks then is told."""
+    with Raw(server) as client:
+        first, second = Sftp(client, 0, window=1000), Sftp(client, 1, window=1000)
+        for sftp in (first, second):
+            sftp.read(sftp.open("large"), 100000)
+            of_channel(client, sftp.own, raw.DATA)
+        client.send(message(raw.CLOSE, first.channel))
+        of_channel(client, 0, raw.CLOSE)
+        client.send(message(raw.ADJUST, second.channel, LARGE))
+        wait_until("nothing is done any more", lambda: [line["doing"] for line in server.ask("who")] == ["idle"])
+        assert [line["bytes"] for line in server.ask("who")] == [0]
+
+
+def test_little_data_keeps_no_large_memory_while_it_waits(server):
+    """While a download waits for a window, data is read on: what comes between it must not be kept with it."""
+    ignored = message(raw.IGNORE, bytes(30000))
+    with Raw(server) as client:
+        channel = client.exec("cat large", window=0)
+        before_kb = private_dirty_kb(server.pid)
+        for _ in range(300):
+            client.send(message(raw.DATA, channel, bytes(1100)), *[ignored] * 8)
+        client.send(message(raw.GLOBAL_REQUEST, "are you there", True))
+        client.expect(raw.REQUEST_FAILURE)
+        if not IS_SANITIZED:
+            assert private_dirty_kb(server.pid) - before_kb < 16 * 1024
