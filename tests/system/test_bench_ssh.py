@@ -14,7 +14,8 @@ from test_bench_side_by_side import base_of
 FERRY = str(BIN / "ferry")
 CLIENTS, PAIRS = 6, 1
 # One row of each kind of load: sessions, OpenSSH's programs that stay and that do not, our own channel, a relay.
-ROWS = ["memory", "sftp_get", "scp_put", "cat_ssh", "cat", "both_ends", "login", "small_put", "put_10ms"]
+ROWS = ["memory", "sftp_get", "scp_put", "cat_ssh", "cat", "both_ends", "own_put", "login", "small_put", "tar_put",
+        "put_10ms"]
 OF_BYTES = [row for row in ROWS if row not in ("memory", "login")]
 SERVERS = ["ferryd", "sshd"]
 SSHD = "/usr/sbin/sshd"

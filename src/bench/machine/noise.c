@@ -13,7 +13,6 @@
 #include "crypto/random.h"
 #include "task/sys.h"
 
-#define BLOCK_BYTES (1024 * 1024)
 #define PATH_BYTES  512
 #define NAMES_BYTES (1024 * 1024)
 
@@ -34,7 +33,7 @@ static bool has_length(const char *path, uint64_t len)
 static int fill(int fd, const uint8_t *block, uint64_t len)
 {
     while (len > 0) {
-        ssize_t n = sys_write(fd, block, len < BLOCK_BYTES ? len : BLOCK_BYTES);
+        ssize_t n = sys_write(fd, block, len < NOISE_BLOCK_BYTES ? len : NOISE_BLOCK_BYTES);
         if (n <= 0)
             return n < 0 ? (int)n : -ENOSPC;
         len -= (uint64_t)n;
@@ -55,8 +54,8 @@ static int write_noise(const char *path, const uint8_t *block, uint64_t len,
 
 static int make_block(uint8_t **ret)
 {
-    *ret = mem_raw(BLOCK_BYTES);
-    return *ret != NULL ? crypto_random(*ret, BLOCK_BYTES) : -ENOMEM;
+    *ret = mem_raw(NOISE_BLOCK_BYTES);
+    return *ret != NULL ? crypto_random(*ret, NOISE_BLOCK_BYTES) : -ENOMEM;
 }
 
 int noise_file(const char *path, uint64_t len, struct noise_owner owner)
@@ -96,8 +95,8 @@ int noise_folder(const char *path, unsigned count, uint64_t len, struct noise_ow
 static ssize_t read_block(int fd, uint8_t *block)
 {
     size_t len = 0;
-    while (len < BLOCK_BYTES) {
-        ssize_t n = sys_read(fd, block + len, BLOCK_BYTES - len);
+    while (len < NOISE_BLOCK_BYTES) {
+        ssize_t n = sys_read(fd, block + len, NOISE_BLOCK_BYTES - len);
         if (n <= 0)
             return n < 0 ? n : (ssize_t)len;
         len += (size_t)n;
@@ -105,22 +104,35 @@ static ssize_t read_block(int fd, uint8_t *block)
     return (ssize_t)len;
 }
 
+int noise_read_block(const char *path, uint8_t *ret)
+{
+    int fd = open_file(path, O_RDONLY);
+    if (fd < 0)
+        return fd;
+    ssize_t n = read_block(fd, ret);
+    sys_close(fd);
+    if (n < 0)
+        return (int)n;
+    return n == NOISE_BLOCK_BYTES ? 0 : -FERRY_ETRUNCATED;
+}
+
 static int compare_open(int a, int b, uint8_t *blocks)
 {
     for (;;) {
-        ssize_t n = read_block(a, blocks), m = n < 0 ? n : read_block(b, blocks + BLOCK_BYTES);
+        ssize_t n = read_block(a, blocks),
+                m = n < 0 ? n : read_block(b, blocks + NOISE_BLOCK_BYTES);
         if (n < 0 || m < 0)
             return n < 0 ? (int)n : (int)m;
-        if (n != m || memcmp(blocks, blocks + BLOCK_BYTES, (size_t)n) != 0)
+        if (n != m || memcmp(blocks, blocks + NOISE_BLOCK_BYTES, (size_t)n) != 0)
             return -FERRY_EPROTO;
-        if (n < BLOCK_BYTES)
+        if (n < NOISE_BLOCK_BYTES)
             return 0;
     }
 }
 
 int noise_compare(const char *a, const char *b)
 {
-    uint8_t *blocks = mem_raw(2 * BLOCK_BYTES);
+    uint8_t *blocks = mem_raw(2 * NOISE_BLOCK_BYTES);
     int one = open_file(a, O_RDONLY), other = open_file(b, O_RDONLY);
     int r = blocks == NULL ? -ENOMEM : one < 0 ? one : other < 0 ? other : 0;
     if (r == 0)

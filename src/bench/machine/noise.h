@@ -14,6 +14,9 @@ struct noise_owner {
 /* A file of so many bytes, a block of noise again and again, unless one of that length is
  * there. -ENOMEM, -ENOSPC; -errno. */
 MUST_CHECK int noise_file(const char *path, uint64_t len, struct noise_owner);
+/* The block of a file that has one or more whole ones. -FERRY_ETRUNCATED: it has not. */
+#define NOISE_BLOCK_BYTES (1024 * 1024)
+MUST_CHECK int noise_read_block(const char *path, uint8_t *ret);
 /* A folder of `count` such files, unless it is there. */
 MUST_CHECK int noise_folder(const char *path, unsigned count, uint64_t len, struct noise_owner);
 

@@ -35,9 +35,10 @@ static void set_apart(posix_spawnattr_t *attributes)
 
 static int set_files(posix_spawn_file_actions_t *files, const struct peer_program *p)
 {
-    int r = p->input < 0 ? posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null",
-                                                            O_RDONLY, 0)
-                         : posix_spawn_file_actions_adddup2(files, p->input, STDIN_FILENO);
+    const char *path = p->input_path != NULL ? p->input_path : "/dev/null";
+    int r = p->input < 0
+                ? posix_spawn_file_actions_addopen(files, STDIN_FILENO, path, O_RDONLY, 0)
+                : posix_spawn_file_actions_adddup2(files, p->input, STDIN_FILENO);
     if (r == 0 && p->discards)
         r = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     else if (r == 0)

@@ -12,10 +12,11 @@ struct peer_program {
     const char *path;
     const char *const *argv; /* ends with NULL, as the next */
     char *const *environment;
-    const char *folder; /* NULL: ours */
-    int input;          /* its standard input; -1: nothing to read */
-    int output;         /* its standard output and error */
-    bool discards;      /* standard output is thrown away: `output` is of errors alone */
+    const char *folder;     /* NULL: ours */
+    int input;              /* its standard input; -1: nothing to read */
+    const char *input_path; /* a file in its place; NULL: none */
+    int output;             /* its standard output and error */
+    bool discards;          /* standard output is thrown away: `output` is of errors alone */
 };
 
 /* Its process is our child. -ENOENT: there is no such program; -errno. */

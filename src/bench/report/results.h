@@ -6,7 +6,7 @@
 #include "bench/peers/recipe.h"
 #include "bench/report/statistics.h"
 
-#define BENCH_ROWS_MAX     40
+#define BENCH_ROWS_MAX     48
 #define BENCH_TARGETS_MAX  10
 #define BENCH_LABEL_MAX    96
 #define BENCH_ERROR_MAX    256

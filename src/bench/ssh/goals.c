@@ -23,6 +23,8 @@ static const struct goal goals[] = {
     BESIDE("scp_put", GOAL_CPU_PEERS, 2, "at most half of sshd's CPU"),
     {"cat", GOAL_CPU, .target = 1 / 1.8, .what = "1.8 GB/s of a core of the server"},
     BESIDE("both_ends", GOAL_PEERS, 2.5, "at least 2.5 times OpenSSH"),
+    BESIDE("both_get", GOAL_PEERS, 2.5, "at least 2.5 times OpenSSH"),
+    BESIDE("both_put", GOAL_PEERS, 2.5, "at least 2.5 times OpenSSH"),
     {"login", GOAL_PEERS, .target = 20, .what = "20 times faster than sshd", .peer = "sshd",
      .clients_min = 300},
     BESIDE("login", GOAL_CPU_PEERS, 10, "a tenth of sshd's CPU"),

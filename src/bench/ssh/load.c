@@ -8,16 +8,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/wire.h"
+#include "sftp/wire/message.h"
 
-#define COMMAND_MAX    512
-#define SFTP_ANSWER    4096 /* bytes of an answer that we take */
-#define SFTP_INIT      1
-#define SFTP_VERSION   2
-#define SFTP_REALPATH  16
-#define SFTP_NAME      104
-#define SFTP_SPOKEN    3
+#define ANSWER_MAX     1024 /* bytes of an answer that we take */
 #define TAKE_AT_ONCE   (1024 * 1024)
-#define HOSTS_A_SECOND 250
+#define ADDRESSES_EACH 250
 
 void ssh_load_init(struct ssh_load *l, const struct ssh_load_shared *shared,
                    const struct addr *server, const char *user)
@@ -32,9 +27,9 @@ void ssh_load_init(struct ssh_load *l, const struct ssh_load_shared *shared,
 /* 127.1.0.1 and on: an address takes part in few connections before its turn comes again. */
 static void choose_source(struct ssh_load *l, struct addr *ret)
 {
-    unsigned n = l->logins++ % (HOSTS_A_SECOND * HOSTS_A_SECOND * 100);
-    uint32_t host = UINT32_C(127) << 24 | (1 + n / (HOSTS_A_SECOND * HOSTS_A_SECOND)) << 16 |
-                    (n / HOSTS_A_SECOND % HOSTS_A_SECOND) << 8 | (1 + n % HOSTS_A_SECOND);
+    unsigned n = l->logins++ % (ADDRESSES_EACH * ADDRESSES_EACH * 100);
+    uint32_t host = UINT32_C(127) << 24 | (1 + n / (ADDRESSES_EACH * ADDRESSES_EACH)) << 16 |
+                    (n / ADDRESSES_EACH % ADDRESSES_EACH) << 8 | (1 + n % ADDRESSES_EACH);
     *ret = (struct addr){.len = sizeof(ret->u.v4)};
     ret->u.v4.sin_family = AF_INET;
     ret->u.v4.sin_addr.s_addr = htonl(host);
@@ -89,6 +84,7 @@ int ssh_session_open(struct ssh_load *l, struct ssh_session *s,
 
 void ssh_session_close(struct ssh_session *s)
 {
+    s->sftp = sftp_client_free(s->sftp);
     s->channel = ssh_channel_close(s->channel);
     s->client = ssh_client_free(s->client);
     s->offer = ssh_offer_free(s->offer);
@@ -116,7 +112,7 @@ static int read_all(struct stream *stream, uint8_t *dst, size_t len)
 /* draft-ietf-secsh-filexfer-02, section 3: a length, then the type and what belongs to it. */
 static int exchange(struct ssh_session *s, const struct wire_writer *question, uint8_t type)
 {
-    uint8_t answer[SFTP_ANSWER / 4];
+    uint8_t answer[ANSWER_MAX];
     struct stream *stream = ssh_channel_stream(s->channel);
     int r = wire_write_end(question);
     if (r == 0)
@@ -140,17 +136,29 @@ static int greet(struct ssh_session *s)
     struct wire_writer w = wire_writer_of(question, sizeof(question));
     wire_put_u32(&w, 5);
     wire_put_u8(&w, SFTP_INIT);
-    wire_put_u32(&w, SFTP_SPOKEN);
-    return exchange(s, &w, SFTP_VERSION);
+    wire_put_u32(&w, SFTP_VERSION);
+    return exchange(s, &w, SFTP_VERSION_ANSWER);
+}
+
+static int open_channel(struct ssh_load *l, struct ssh_session *s)
+{
+    return ssh_channel_open_session(ssh_client_connection(s->client), true, BYTES_LIT("sftp"),
+                                    deadline_of(l), &s->channel);
 }
 
 int ssh_session_open_sftp(struct ssh_load *l, struct ssh_session *s)
 {
     if (s->channel != NULL)
         return 0;
-    int r = ssh_channel_open_session(ssh_client_connection(s->client), true, BYTES_LIT("sftp"),
-                                     deadline_of(l), &s->channel);
+    int r = open_channel(l, s);
     return r == 0 ? greet(s) : r;
+}
+
+int ssh_session_open_files(struct ssh_load *l, struct ssh_session *s)
+{
+    const struct sftp_client_settings settings = {.stall_us = l->shared->timeout_us};
+    int r = open_channel(l, s);
+    return r == 0 ? sftp_client_new(ssh_channel_stream(s->channel), &settings, &s->sftp) : r;
 }
 
 int ssh_session_ask(struct ssh_load *l, struct ssh_session *s)

@@ -8,6 +8,7 @@
 #include "bench/ssh/program.h"
 #include "bench/ssh/relay.h"
 #include "bench/ssh/stage_keys.h"
+#include "sftp/client.h"
 #include "ssh/client.h"
 
 /* What all loads share; outlives them. */
@@ -22,6 +23,7 @@ struct ssh_load_shared {
 struct ssh_session {
     struct ssh_client *client;   /* NULL: not open */
     struct ssh_channel *channel; /* of sftp; NULL: none */
+    struct sftp_client *sftp;    /* on it; NULL: none */
     struct ssh_offer *offer;
     struct ssh_client_settings settings; /* the client's as long as it lives */
 };
@@ -40,6 +42,8 @@ struct ssh_load {
     struct ssh_program program; /* that runs between samples, or in one */
     struct relay *relay;        /* on the way to the server; NULL: none */
 
+    uint8_t *block; /* NOISE_BLOCK_BYTES that ferry's own client sends; NULL: not yet */
+
     uint64_t stored_bytes, retrieved_bytes;
 };
 
@@ -55,6 +59,8 @@ PARKS MUST_CHECK int ssh_session_open(struct ssh_load *, struct ssh_session *,
                                       const struct ssh_row_detail *);
 /* And a channel on which sftp has greeted (SSH_FXP_INIT and VERSION). */
 PARKS MUST_CHECK int ssh_session_open_sftp(struct ssh_load *, struct ssh_session *);
+/* A channel of sftp, and a client that moves files on it. */
+PARKS MUST_CHECK int ssh_session_open_files(struct ssh_load *, struct ssh_session *);
 /* One question of sftp and its answer: the real path of ".". */
 PARKS MUST_CHECK int ssh_session_ask(struct ssh_load *, struct ssh_session *);
 /* Runs a command, throws away what it writes and counts it. -FERRY_EREFUSED: it ended with

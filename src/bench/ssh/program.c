@@ -145,6 +145,7 @@ static int start(struct ssh_program *p, const struct ssh_program_call *call,
         .environment = environment,
         .input = in[0],
         .output = out[1],
+        .input_path = call->input,
         .discards = call->discards,
     };
     if (r == 0)

@@ -34,6 +34,7 @@ struct ssh_program_call {
     const struct stage *stage;
     const struct ssh_row_detail *detail;
     const struct addr *server;
+    const char *input; /* a file that it reads; NULL: none */
     bool is_spoken_to; /* its standard input is from ssh_program_ask() */
     bool discards;     /* what it writes goes to /dev/null; only its errors come to us */
     const char

@@ -85,7 +85,7 @@ static const struct recipe recipes[] = {
         .program = "ferryd",
         .variants = PLAIN,
         .is_event_driven = true,
-        .lacks = SSH_TAR | SSH_EXTERNAL,
+        .lacks = SSH_EXTERNAL,
         .files = {{"ferryd.conf", ferryd_conf}},
         .args = {"@ROOT@/ferryd", "--config", "@WORK@/ferryd.conf"},
     },

@@ -48,6 +48,12 @@ static const struct ssh_row_detail far[] = {
         .detail = &far[i], .prepare = ssh_row_prepare_sftp, .sample = ssh_row_sftp_##way,      \
         .leave = ssh_row_leave_stream                                                          \
     }
+#define OWN(row, whose, sets, words)                                                           \
+    {                                                                                          \
+        .name = #row, .label = words " (aes128-gcm)", .unit = BENCH_MB_PER_S, .kinds = sets,   \
+        .traits = ROW_STAGED, .detail = &aes128, .prepare = ssh_row_prepare_##whose,           \
+        .sample = ssh_row_##row, .leave = ssh_row_leave_own                                    \
+    }
 #define CAT(row, words, of, lacking)                                                           \
     {                                                                                          \
         .name = row, .label = "cat on a channel, ferry's client (" words ")",                  \
@@ -97,6 +103,10 @@ static const struct row_kind kinds[] = {
      .prepare = ssh_row_prepare_both_ends,
      .sample = ssh_row_both_ends,
      .leave = ssh_row_leave_cat},
+    OWN(own_get, own, DOWNLOADS, "sftp get, ferry's client"),
+    OWN(own_put, own, UPLOADS, "sftp put, ferry's client"),
+    OWN(both_get, both, DOWNLOADS, "sftp get, each server's own client"),
+    OWN(both_put, both, UPLOADS, "sftp put, each server's own client"),
     /* logins: publickey, ferry's client for all servers */
     {.name = "login",
      .label = "# logins by key, one by one",
@@ -139,6 +149,30 @@ static const struct row_kind kinds[] = {
      .prepare = ssh_row_prepare_small,
      .before = ssh_row_before_small,
      .sample = ssh_row_small_put,
+     .after = ssh_row_after_small_put,
+     .leave = ssh_row_leave_small},
+    {.name = "tar_get",
+     .label = "ssh HOST tar cf - (2,000 files of 4 KB), with a login",
+     .quick_label = "ssh HOST tar cf - (100 files of 4 KB), with a login",
+     .unit = BENCH_SECS,
+     .kinds = OF(BENCH_ALL),
+     .traits = ROW_STAGED,
+     .needs = SSH_TAR,
+     .detail = &aes128,
+     .prepare = ssh_row_prepare_tar_get,
+     .sample = ssh_row_tar_get,
+     .leave = ssh_row_leave_small},
+    {.name = "tar_put",
+     .label = "ssh HOST tar xf - (2,000 files of 4 KB), with a login",
+     .quick_label = "ssh HOST tar xf - (100 files of 4 KB), with a login",
+     .unit = BENCH_SECS,
+     .kinds = OF(BENCH_ALL),
+     .traits = ROW_STAGED,
+     .needs = SSH_TAR,
+     .detail = &aes128,
+     .prepare = ssh_row_prepare_tar_put,
+     .before = ssh_row_before_small,
+     .sample = ssh_row_tar_put,
      .after = ssh_row_after_small_put,
      .leave = ssh_row_leave_small},
     /* a long way */

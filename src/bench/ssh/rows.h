@@ -23,6 +23,15 @@ PARKS int ssh_row_prepare_both_ends(struct run *);
 PARKS int ssh_row_both_ends(struct run *, struct sample *); /* each server's own client */
 PARKS void ssh_row_leave_cat(struct run *);
 
+/* -- rows_own.c: one big file by ferry's sftp client, which stays -- */
+PARKS int ssh_row_prepare_own(struct run *);
+PARKS int ssh_row_own_get(struct run *, struct sample *);
+PARKS int ssh_row_own_put(struct run *, struct sample *);
+PARKS int ssh_row_prepare_both(struct run *); /* each server's own client */
+PARKS int ssh_row_both_get(struct run *, struct sample *);
+PARKS int ssh_row_both_put(struct run *, struct sample *);
+PARKS void ssh_row_leave_own(struct run *);
+
 /* -- rows_session.c: logins, and sessions that do nothing -- */
 PARKS int ssh_row_before_login(struct run *);
 PARKS int ssh_row_login(struct run *, struct sample *);
@@ -40,6 +49,10 @@ PARKS int ssh_row_small_put(struct run *, struct sample *);
 PARKS int ssh_row_after_small_get(struct run *); /* all of them have arrived */
 PARKS int ssh_row_after_small_put(struct run *);
 PARKS void ssh_row_leave_small(struct run *);
+PARKS int ssh_row_prepare_tar_get(struct run *);
+PARKS int ssh_row_tar_get(struct run *, struct sample *); /* tar as a command, with a login */
+PARKS int ssh_row_prepare_tar_put(struct run *);
+PARKS int ssh_row_tar_put(struct run *, struct sample *);
 
 /* -- what rows share (rows_run.c) -- */
 
@@ -63,6 +76,13 @@ struct ssh_big {
 };
 struct ssh_big ssh_row_big(const struct run *);
 PARKS MUST_CHECK int ssh_row_make_big(struct run *);
+const char *ssh_row_uploaded(const struct run *); /* where it is put */
+PARKS MUST_CHECK int ssh_row_remove_uploaded(struct run *);
+/* What a row measures is what was stored. */
+PARKS MUST_CHECK int ssh_row_verify(struct run *);
+/* ferryd's: both ends are of one house. */
+bool ssh_row_is_ours(const struct run *);
+void ssh_row_note_client(struct run *); /* whose it is then */
 /* Moves it once; *ret_us without what is done beside it. What a program used is added to the
  * sample. */
 typedef int ssh_move_fn(struct run *, struct sample *, usec_t *ret_us);

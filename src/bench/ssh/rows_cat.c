@@ -70,16 +70,10 @@ void ssh_row_leave_cat(struct run *run)
 
 /* -- by the server's own: two programs of ferry's, or two of OpenSSH's -- */
 
-static bool is_ours(const struct run *run)
-{
-    return run->target->recipe->package == NULL;
-}
-
 int ssh_row_prepare_both_ends(struct run *run)
 {
-    snprintf(run->cell->note, sizeof(run->cell->note), "%s",
-             is_ours(run) ? "with ferry's client" : "with OpenSSH's client");
-    return is_ours(run) ? ssh_row_prepare_cat(run) : ssh_row_prepare_cat_ssh(run);
+    ssh_row_note_client(run);
+    return ssh_row_is_ours(run) ? ssh_row_prepare_cat(run) : ssh_row_prepare_cat_ssh(run);
 }
 
 /* A login for each file, as the other client needs one. */
@@ -99,5 +93,5 @@ static int login_and_cat(struct run *run, struct sample *s, usec_t *ret_us)
 int ssh_row_both_ends(struct run *run, struct sample *ret)
 {
     *ret = (struct sample){.value = 0};
-    return ssh_row_stream(run, false, is_ours(run) ? login_and_cat : cat_ssh, ret);
+    return ssh_row_stream(run, false, ssh_row_is_ours(run) ? login_and_cat : cat_ssh, ret);
 }

@@ -33,6 +33,17 @@ int ssh_row_fail_of_program(struct run *run, const char *what, int result)
     return run_fail(run, reason, result);
 }
 
+bool ssh_row_is_ours(const struct run *run)
+{
+    return run->target->recipe->package == NULL;
+}
+
+void ssh_row_note_client(struct run *run)
+{
+    snprintf(run->cell->note, sizeof(run->cell->note), "%s",
+             ssh_row_is_ours(run) ? "with ferry's client" : "with OpenSSH's client");
+}
+
 double ssh_row_seconds_since(usec_t began)
 {
     return (double)(clock_now() - began) / (double)USEC_PER_S;

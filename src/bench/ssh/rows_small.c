@@ -4,6 +4,7 @@
 #include "bench/machine/aside.h"
 #include "bench/machine/folder.h"
 #include "bench/machine/noise.h"
+#include "bench/peers/peer_program.h"
 #include "bench/ssh/rows.h"
 
 #define SMALL_FILES 2000
@@ -13,6 +14,10 @@
 #define INTO        "ferry-bench-uploaded-small"
 #define UPLOADED    INTO "/" SMALL
 #define DOWNLOADED  "small"
+#define ARCHIVE     "small.tar"
+#define TAR         "/usr/bin/tar"
+#define TAR_US      (60 * USEC_PER_S)
+#define SSH         "/usr/bin/ssh"
 
 static unsigned small_count(const struct run *run)
 {
@@ -125,6 +130,86 @@ int ssh_row_after_small_get(struct run *run)
 int ssh_row_after_small_put(struct run *run)
 {
     return verify(run, compare_stored, &ssh_load_of(run)->stored_bytes);
+}
+
+/* -- as an archive -- */
+
+static int make_archive(void *arg)
+{
+    const struct run *run = arg;
+    char path[STAGE_SSH_PATH_MAX];
+    struct buf output;
+    buf_init(&output, STAGE_SSH_PATH_MAX);
+    const char *const argv[] = {
+        TAR,   "-C", run->bench->stage->files, "-cf", ssh_row_local(run, ARCHIVE, path),
+        SMALL, NULL};
+    int r = peer_program_run(argv, "/", TAR_US, &output);
+    buf_done(&output);
+    return r;
+}
+
+static int make_files(struct run *run)
+{
+    int r = aside_run(run->bench->pool, make_blocking, run);
+    return r < 0 ? run_fail_at(run, "making the files", r) : 0;
+}
+
+/* What is thrown away later is counted once: an archive is longer than its files. */
+int ssh_row_prepare_tar_get(struct run *run)
+{
+    struct ssh_load *load = ssh_load_of(run);
+    uint64_t bytes = 0;
+    int r = make_files(run);
+    if (r < 0)
+        return r;
+    ssh_session_close(&load->lone);
+    r = ssh_session_open(load, &load->lone, ssh_detail_of(run));
+    if (r == 0)
+        r = ssh_session_run(load, &load->lone, "tar cf - " SMALL, &bytes);
+    if (r == 0 && bytes < (uint64_t)small_count(run) * SMALL_BYTES)
+        r = -FERRY_ETRUNCATED;
+    ssh_session_close(&load->lone);
+    return r < 0 ? ssh_row_fail(run, "tar", r) : 0;
+}
+
+int ssh_row_prepare_tar_put(struct run *run)
+{
+    int r = make_files(run);
+    if (r < 0)
+        return r;
+    r = aside_run(run->bench->pool, make_archive, run);
+    return r < 0 ? run_fail_at(run, "making the archive", r) : 0;
+}
+
+static int tar(struct run *run, struct ssh_program_call *call, struct sample *ret)
+{
+    usec_t took;
+    unsigned count = small_count(run);
+    *ret = (struct sample){.operations = count, .bytes = (uint64_t)count * SMALL_BYTES};
+    int r = ssh_row_run(run, call, ret, &took);
+    ret->value = (double)took / (double)USEC_PER_S;
+    return r;
+}
+
+int ssh_row_tar_get(struct run *run, struct sample *ret)
+{
+    struct ssh_program_call call = {
+        .path = SSH, .discards = true, .args = {"-T", "@", "tar cf - " SMALL}};
+    int r = tar(run, &call, ret);
+    if (r == 0)
+        ssh_load_of(run)->retrieved_bytes += ret->bytes;
+    return r;
+}
+
+int ssh_row_tar_put(struct run *run, struct sample *ret)
+{
+    char path[STAGE_SSH_PATH_MAX];
+    struct ssh_program_call call = {
+        .path = SSH,
+        .input = ssh_row_local(run, ARCHIVE, path),
+        .args = {"-T", "@", "tar xf - -C " INTO},
+    };
+    return tar(run, &call, ret);
 }
 
 void ssh_row_leave_small(struct run *run)

@@ -30,7 +30,7 @@ struct ssh_big ssh_row_big(const struct run *run)
     return (struct ssh_big){BIG, is_quick ? BIG_BYTES_QUICK : BIG_BYTES};
 }
 
-static const char *uploaded(const struct run *run)
+const char *ssh_row_uploaded(const struct run *run)
 {
     return ssh_detail_of(run)->is_on_disk ? DISK UPLOADED : UPLOADED;
 }
@@ -56,24 +56,23 @@ static int compare_blocking(void *arg)
     const struct run *run = arg;
     char path[STAGE_SSH_PATH_MAX], stored[STAGE_SSH_PATH_MAX];
     return noise_compare(ssh_row_remote(run, ssh_row_big(run).name, path),
-                         ssh_row_remote(run, uploaded(run), stored));
+                         ssh_row_remote(run, ssh_row_uploaded(run), stored));
 }
 
 static int remove_blocking(void *arg)
 {
     char path[STAGE_SSH_PATH_MAX];
-    return noise_remove(ssh_row_remote(arg, uploaded(arg), path));
+    return noise_remove(ssh_row_remote(arg, ssh_row_uploaded(arg), path));
 }
 
 /* An upload makes a new file; what stood there is removed before, outside of the time. */
-static int remove_uploaded(struct run *run)
+int ssh_row_remove_uploaded(struct run *run)
 {
     int r = aside_run(run->bench->pool, remove_blocking, run);
     return r < 0 ? run_fail_at(run, "removal", r) : 0;
 }
 
-/* What a row measures is what was stored. */
-static int verify(struct run *run)
+int ssh_row_verify(struct run *run)
 {
     int r = aside_run(run->bench->pool, compare_blocking, run);
     return r < 0 ? run_fail_at(run, "what was stored is not what was sent", r) : 0;
@@ -88,7 +87,7 @@ int ssh_row_stream(struct run *run, bool upload, ssh_move_fn *move, struct sampl
     struct ssh_load *load = ssh_load_of(run);
     uint64_t len = ssh_row_big(run).len;
     do {
-        int r = upload ? remove_uploaded(run) : 0;
+        int r = upload ? ssh_row_remove_uploaded(run) : 0;
         if (r == 0)
             r = move(run, ret, &took);
         if (r < 0)
@@ -118,7 +117,7 @@ static int sftp_put(struct run *run, struct sample *s, usec_t *ret_us)
     (void)s;
     char command[STAGE_SSH_PATH_MAX + 64], path[STAGE_SSH_PATH_MAX];
     snprintf(command, sizeof(command), "put %s %s",
-             ssh_row_remote(run, ssh_row_big(run).name, path), uploaded(run));
+             ssh_row_remote(run, ssh_row_big(run).name, path), ssh_row_uploaded(run));
     return ssh_row_do(run, command, ret_us);
 }
 
@@ -173,12 +172,12 @@ int ssh_row_prepare_sftp(struct run *run)
     if (r == 0 && ssh_detail_of(run)->round_trip_ms > 0)
         r = begin_relay(run);
     if (r == 0)
-        r = remove_uploaded(run);
+        r = ssh_row_remove_uploaded(run);
     if (r == 0)
         r = ssh_row_start_sftp(run);
     if (r == 0)
         r = sftp_put(run, &unused, &took);
-    return r == 0 ? verify(run) : r;
+    return r == 0 ? ssh_row_verify(run) : r;
 }
 
 /* -- scp, by its own protocol -- */
@@ -219,10 +218,10 @@ int ssh_row_prepare_scp(struct run *run)
     usec_t took;
     int r = ssh_row_make_big(run);
     if (r == 0)
-        r = remove_uploaded(run);
+        r = ssh_row_remove_uploaded(run);
     if (r == 0)
         r = scp_put(run, &unused, &took);
-    return r == 0 ? verify(run) : r;
+    return r == 0 ? ssh_row_verify(run) : r;
 }
 
 void ssh_row_leave_stream(struct run *run)

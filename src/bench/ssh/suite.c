@@ -40,6 +40,7 @@ static void close_loads(struct bench *b)
     for (unsigned i = 0; i < b->target_count; i++) {
         b->results->stored_bytes += all->each[i].stored_bytes;
         b->results->retrieved_bytes += all->each[i].retrieved_bytes;
+        mem_free(all->each[i].block);
     }
     stage_keys_done(&all->shared.keys);
     mem_free(all);

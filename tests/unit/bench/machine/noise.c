@@ -78,6 +78,27 @@ static void folders_are_the_same_when_each_file_is_and_there_is_no_other(void **
     assert_int_equal(noise_compare_folders(in_folder("a"), in_folder("b")), -FERRY_EPROTO);
 }
 
+static void a_file_is_its_first_block_again_and_again(void **state)
+{
+    (void)state;
+    uint8_t *blocks = malloc(3 * NOISE_BLOCK_BYTES);
+    assert_non_null(blocks);
+    assert_int_equal(noise_file(in_folder("a"), 2 * MIB + 5, us()), 0);
+    assert_int_equal(noise_read_block(in_folder("a"), blocks), 0);
+    FILE *file = fopen(in_folder("a"), "rb");
+    assert_non_null(file);
+    uint8_t *whole = blocks + NOISE_BLOCK_BYTES;
+    assert_int_equal(fread(whole, 1, NOISE_BLOCK_BYTES, file), NOISE_BLOCK_BYTES);
+    assert_memory_equal(whole, blocks, NOISE_BLOCK_BYTES);
+    assert_int_equal(fread(whole, 1, 2 * NOISE_BLOCK_BYTES, file), NOISE_BLOCK_BYTES + 5);
+    assert_memory_equal(whole, blocks, NOISE_BLOCK_BYTES);
+    assert_memory_equal(whole + NOISE_BLOCK_BYTES, blocks, 5);
+    fclose(file);
+    put("short", "1");
+    assert_int_equal(noise_read_block(in_folder("short"), blocks), -FERRY_ETRUNCATED);
+    free(blocks);
+}
+
 static void what_is_removed_need_not_be_there(void **state)
 {
     (void)state;
@@ -96,6 +117,7 @@ int main(void)
         TEST(two_files_hold_different_noise),
         TEST(a_copy_that_lacks_a_byte_or_has_another_is_no_copy),
         TEST(folders_are_the_same_when_each_file_is_and_there_is_no_other),
+        TEST(a_file_is_its_first_block_again_and_again),
         TEST(what_is_removed_need_not_be_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
