@@ -11,6 +11,7 @@
 #include "task/sys.h"
 
 #define PATIENCE_US (1 * USEC_PER_S) /* at the end, for a pipe that nobody reads */
+#define OPEN_FLAGS  (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW)
 
 static struct {
     struct log_writer *log;
@@ -28,9 +29,7 @@ static void put_log(const char *line, size_t len)
 /* No link is followed: the directory is the server's user's, and root opens the file first. */
 static int open_transfers(void)
 {
-    struct open_how how = {.flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
-                                    O_NOFOLLOW,
-                           .mode = 0640};
+    struct open_how how = {.flags = OPEN_FLAGS | O_CREAT, .mode = 0640};
     return sys_openat2(journal.directory, journal.name, &how);
 }
 
@@ -48,42 +47,48 @@ static int reopen_transfers(void *arg)
     return fd;
 }
 
-static int open_directory(void)
+static int open_directory(const struct settings *s)
 {
+    journal.path = mem_strdup(s->transfers);
+    if (journal.path == NULL)
+        return -ENOMEM;
     char *slash = strrchr(journal.path, '/');
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
     journal.name = slash != NULL ? slash + 1 : journal.path;
     if (slash == NULL)
-        return sys_openat2(AT_FDCWD, ".", &how);
+        return journal.directory = sys_openat2(AT_FDCWD, ".", &how);
     *slash = '\0';
-    int fd = sys_openat2(AT_FDCWD, journal.path, &how);
+    journal.directory = sys_openat2(AT_FDCWD, journal.path, &how);
     *slash = '/';
-    return fd;
+    return journal.directory;
 }
 
 /* Only a file of the directory's own: who else has a name for it loses it, and a device is not
- * ours to give away. */
-static int give_to(int fd, const struct identity *who)
+ * ours to give away (0). */
+static int can_give(int fd)
 {
     struct stat st;
     int r = sys_fstat(fd, &st);
     if (r < 0 || !S_ISREG(st.st_mode))
         return r;
-    return st.st_nlink == 1 ? sys_fchownat(fd, "", who->uid, who->gid, AT_EMPTY_PATH) : -EMLINK;
+    return st.st_nlink == 1 ? 1 : -EMLINK;
+}
+
+static int give_to(int fd, const struct identity *who)
+{
+    int r = can_give(fd);
+    return r == 1 ? sys_fchownat(fd, "", who->uid, who->gid, AT_EMPTY_PATH) : r;
 }
 
 static int open_audit(const struct settings *s, const struct identity *who)
 {
-    journal.path = mem_strdup(s->transfers);
-    if (journal.path == NULL)
-        return -ENOMEM;
-    journal.directory = open_directory();
-    if (journal.directory < 0)
-        return journal.directory;
+    int r = open_directory(s);
+    if (r < 0)
+        return r;
     int fd = open_transfers();
     if (fd < 0)
         return fd;
-    int r = who->changes ? give_to(fd, who) : 0;
+    r = who->changes ? give_to(fd, who) : 0;
     if (r < 0) {
         sys_close(fd);
         return r;
@@ -91,7 +96,24 @@ static int open_audit(const struct settings *s, const struct identity *who)
     return log_writer_new(fd, LOG_JSON, LOG_RING_BYTES, reopen_transfers, NULL, &journal.audit);
 }
 
-int journal_open(const struct settings *s, const struct identity *who, struct refusal *why)
+/* O_NONBLOCK: a FIFO must not hold up the answer. */
+static int check_audit(const struct settings *s, const struct identity *who)
+{
+    struct open_how how = {.flags = OPEN_FLAGS | O_NONBLOCK};
+    int r = open_directory(s);
+    if (r < 0)
+        return r;
+    int fd = sys_openat2(journal.directory, journal.name, &how);
+    if (fd == -ENOENT && journal.name[0] != '\0')
+        return sys_faccessat(journal.directory, ".", W_OK | X_OK);
+    r = fd >= 0 && who->changes ? can_give(fd) : fd;
+    sys_close(fd);
+    return r;
+}
+
+static int open_journal(const struct settings *s, const struct identity *who,
+                        int (*open_file)(const struct settings *, const struct identity *),
+                        struct refusal *why)
 {
     int r =
         log_writer_new(STDERR_FILENO, s->log_format, LOG_RING_BYTES, NULL, NULL, &journal.log);
@@ -103,8 +125,33 @@ int journal_open(const struct settings *s, const struct identity *who, struct re
     if (strrchr(s->transfers, '/') == s->transfers) /* or the sandbox would open all there is */
         return refuse(why, "log { transfers = \"%s\" }: give it a folder of its own, not /",
                       s->transfers);
-    r = open_audit(s, who);
+    r = open_file(s, who);
     return r < 0 ? refuse(why, "log { transfers = \"%s\" }: %s", s->transfers, err_text(r)) : 0;
+}
+
+int journal_open(const struct settings *s, const struct identity *who, struct refusal *why)
+{
+    return open_journal(s, who, open_audit, why);
+}
+
+int journal_check(const struct settings *s, const struct identity *who, struct refusal *why)
+{
+    return open_journal(s, who, check_audit, why);
+}
+
+unsigned journal_warn_access(void)
+{
+    int failure = 0;
+    if (journal.directory >= 0)
+        failure = sys_faccessat(journal.directory, ".", W_OK | X_OK);
+    if (failure == 0)
+        return 0;
+    struct log_record r;
+    log_begin(&r, LOG_WARNING, "unwritable_log");
+    log_text(&r, "file", journal.path);
+    log_err(&r, failure);
+    log_end(&r);
+    return 1;
 }
 
 void journal_allow(struct sandbox_rules *rules)

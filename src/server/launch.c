@@ -218,16 +218,27 @@ static int wake_crypto(void)
     return r;
 }
 
+/* What was opened by one user may be of no use to another. */
+static int become(const struct identity *who, const struct roots *roots,
+                  const struct settings *s, unsigned *ret_warnings, struct refusal *why)
+{
+    int r = privileges_drop(who);
+    if (r < 0)
+        return refuse(why, "giving up privileges: %s", err_text(r));
+    *ret_warnings = roots_warn_access(roots, s) + journal_warn_access();
+    return 0;
+}
+
 static int confine(struct launch *l, struct refusal *why)
 {
     fill_rules(l);
     int r = wake_crypto();
     if (r < 0)
         return refuse(why, "libcrypto: %s", err_text(r));
-    r = privileges_drop(&l->identity);
+    unsigned warnings;
+    r = become(&l->identity, &l->server.roots, l->server.settings, &warnings, why);
     if (r < 0)
-        return refuse(why, "giving up privileges: %s", err_text(r));
-    roots_warn_unreadable(&l->server.roots, l->server.settings);
+        return r;
     int landlock = sandbox_landlock(&l->rules);
     if (landlock == -ENOSYS || landlock == -EOPNOTSUPP)
         log_event(LOG_WARNING, "no_landlock", "reason", err_text(landlock));
@@ -323,5 +334,22 @@ int launch(struct settings *settings, const char *notify_socket, struct refusal 
         r = run(&l->server, why);
     close_all(l);
     mem_free(l);
+    return r;
+}
+
+int launch_check(struct settings *s, unsigned *ret_warnings, struct refusal *why)
+{
+    struct roots roots = {0};
+    struct identity who = {0};
+    int r = roots_open(s, &roots, why);
+    if (r == 0)
+        r = privileges_choose(s, &who, why);
+    if (r == 0)
+        r = journal_check(s, &who, why);
+    if (r == 0)
+        r = become(&who, &roots, s, ret_warnings, why);
+    identity_done(&who);
+    roots_close(&roots);
+    journal_close();
     return r;
 }

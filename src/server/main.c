@@ -10,8 +10,6 @@
 #include "server/config.h"
 #include "server/launch.h"
 #include "server/options.h"
-#include "server/privileges.h"
-#include "server/roots.h"
 #include "server/sftp_command.h"
 #include "session/control_path.h"
 #include "task/runtime.h"
@@ -60,19 +58,12 @@ static int read_settings(const struct options *o, struct settings *s, struct ref
 
 static int check_config(const struct options *o, struct settings *s, struct refusal *why)
 {
-    struct roots roots;
-    struct identity who;
-    int r = roots_open(s, &roots, why);
-    if (r == 0) {
-        roots_close(&roots);
-        r = privileges_choose(s, &who, why);
-    }
-    if (r < 0) {
+    unsigned warnings;
+    if (launch_check(s, &warnings, why) < 0) {
         name_file(o, why);
         return fail(EXIT_FAILED, why);
     }
-    identity_done(&who);
-    printf("%s: no fault found\n", o->config);
+    printf("%s: no fault found%s\n", o->config, warnings > 0 ? ", but see the warnings" : "");
     return EXIT_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -72,22 +73,35 @@ void roots_allow(const struct roots *roots, struct sandbox_rules *rules)
     }
 }
 
-void roots_warn_unreadable(const struct roots *roots, const struct settings *s)
+static unsigned warn_if(int failure, const char *event, const char *root)
+{
+    if (failure >= 0)
+        return 0;
+    struct log_record r;
+    log_begin(&r, LOG_WARNING, event);
+    log_text(&r, "root", root);
+    log_err(&r, failure);
+    log_end(&r);
+    return 1;
+}
+
+unsigned roots_warn_access(const struct roots *roots, const struct settings *s)
 {
     struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC};
+    unsigned warnings = 0;
     for (unsigned i = 0; i < s->account_count; i++) {
+        const struct account_setting *a = &s->accounts[i];
         if (first_with_root(s, i) != i)
             continue;
-        int fd = sys_openat2(vroot_fd(roots->at[s->accounts[i].root_index]), ".", &how);
-        if (fd < 0) {
-            struct log_record r;
-            log_begin(&r, LOG_WARNING, "unreadable_root");
-            log_text(&r, "root", s->accounts[i].root);
-            log_err(&r, fd);
-            log_end(&r);
-        }
+        int root = vroot_fd(roots->at[a->root_index]);
+        int fd = sys_openat2(root, ".", &how);
+        warnings += warn_if(fd, "unreadable_root", a->root);
         sys_close(fd);
+        if ((roots->rights[a->root_index] & RIGHT_WRITE) != 0)
+            warnings +=
+                warn_if(sys_faccessat(root, ".", W_OK | X_OK), "unwritable_root", a->root);
     }
+    return warnings;
 }
 
 static int read_keys(struct account *account, const struct account_setting *a,

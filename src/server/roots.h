@@ -19,8 +19,9 @@ void roots_close(struct roots *); /* {0} is fine */
 /* Only to read where no account may change anything. */
 void roots_allow(const struct roots *, struct sandbox_rules *);
 
-/* Call it as the user that the process became. */
-void roots_warn_unreadable(const struct roots *, const struct settings *);
+/* Of what cannot be read, or not be written where an account has the right to write. Call it
+ * as the user that the process became. Returns how many warnings that were. */
+unsigned roots_warn_access(const struct roots *, const struct settings *);
 
 /* The accounts of the settings: passwords are hashed (20 ms each), quotas start at zero. */
 MUST_CHECK int accounts_load(const struct settings *, struct pool *hash_pool, struct auth **ret,

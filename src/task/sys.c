@@ -228,6 +228,11 @@ int sys_fstatat(int dir, const char *name, struct stat *ret, int flags)
     return (int)SYS(fstatat(dir, name, ret, flags));
 }
 
+int sys_faccessat(int dir, const char *name, int mode)
+{
+    return (int)SYS(faccessat(dir, name, mode, 0));
+}
+
 int sys_mkdirat(int dir, const char *name, mode_t mode)
 {
     return (int)SYS(mkdirat(dir, name, mode));

@@ -66,6 +66,8 @@ struct open_how;
 MUST_CHECK int sys_openat2(int dir, const char *path, const struct open_how *);
 MUST_CHECK int sys_fstat(int fd, struct stat *ret);
 MUST_CHECK int sys_fstatat(int dir, const char *name, struct stat *ret, int flags);
+/* Whether we may, by real uid and gid; a link is followed. */
+MUST_CHECK int sys_faccessat(int dir, const char *name, int mode);
 MUST_CHECK int sys_mkdirat(int dir, const char *name, mode_t);
 MUST_CHECK int sys_unlinkat(int dir, const char *name, int flags);
 MUST_CHECK int sys_renameat2(int from_dir, const char *from, int to_dir, const char *to,

@@ -1,7 +1,9 @@
 """How ferryd starts, what it refuses and what it says: command line, configuration, state directory."""
 
+import json
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import signal
@@ -11,6 +13,8 @@ import subprocess
 import pytest
 
 from conftest import BIN, wait_until
+
+DEV = pathlib.Path(__file__).resolve().parents[2] / "dev"
 
 
 def run(*args, **named):
@@ -25,7 +29,7 @@ def ferry(*args):
 
 @pytest.mark.parametrize("args, says", [
     ((), "give a directory"),
-    (("/", "--nonsense"), "unknown option '--nonsense'"),
+    (("/", "--nonsense"), "unknown option --nonsense"),
     (("/", "--workers", "0"), "--workers"),
     (("--check-config", "/etc/ferryd.conf"), "the file goes after --config"),
     (("/", "--log-format", "xml"), "neither text nor json"),
@@ -62,6 +66,12 @@ def test_ferry_refuses_a_wrong_command_line_with_the_reason(args, says):
     assert done.returncode == 2
     assert done.stdout == ""
     assert says in done.stderr
+
+
+def test_ferry_help_is_its_help():
+    help, option = ferry("help"), ferry("--help")
+    assert help.returncode == 0 and help.stdout.startswith("usage: ferry ")
+    assert help.stdout == option.stdout
 
 
 def test_programs_tell_their_version():
@@ -141,6 +151,23 @@ def test_a_root_that_the_server_cannot_read_is_warned_about(ferryd, root):
     os.chown(root, 65534, 65534)
     root.chmod(0o300)
     assert [r["root"] for r in ferryd(root).records("unreadable_root")] == [str(root)]
+
+
+def test_a_root_that_the_server_cannot_write_is_warned_about(ferryd, root):
+    assert ferryd(root).records("unwritable_root") == []
+    root.chmod(0o555)
+    warning, = ferryd(root).records("unwritable_root")
+    assert (warning["root"], warning["error"]) == (str(root), "EACCES")
+    assert ferryd(root, "--read-only").records("unwritable_root") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+def test_a_root_that_only_root_can_write_is_warned_about_when_the_user_is_another(ferryd, root):
+    root.chmod(0o755)
+    other = 'user = "nobody"\n'
+    assert [r["root"] for r in ferryd(root, config=other).records("unwritable_root")] == [str(root)]
+    os.chown(root, 65534, 65534)
+    assert ferryd(root, config=other).records("unwritable_root") == []
 
 
 def test_the_service_manager_is_told(tmp_path, root):
@@ -234,6 +261,82 @@ def test_check_config_looks_for_the_roots(whole, tmp_path):
     done = run("--check-config", "--config", whole)
     assert done.returncode == 1
     assert "%s: %s/bob, the root of 'bob'" % (whole, tmp_path) in done.stderr
+
+
+def warnings(done):
+    return [json.loads(line)["event"] for line in done.stderr.splitlines()]
+
+
+def test_check_config_warns_of_roots_as_the_start_does(whole, tmp_path):
+    (tmp_path / "bob").chmod(0o555)  # who may only read
+    assert run("--check-config", "--config", whole).stderr == ""
+    (tmp_path / "anna").chmod(0o555)
+    done = run("--check-config", "--config", whole)
+    assert done.returncode == 0
+    assert done.stdout == "%s: no fault found, but see the warnings\n" % whole
+    assert warnings(done) == ["unwritable_root"] and str(tmp_path / "anna") in done.stderr
+    (tmp_path / "anna").chmod(0o300)
+    assert warnings(run("--check-config", "--config", whole)) == ["unreadable_root"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+def test_check_config_looks_at_roots_and_log_as_the_user(whole, tmp_path):
+    whole.write_text('user = "nobody"\n' + whole.read_text())
+    for name in ("anna", "bob", "logs"):
+        (tmp_path / name).chmod(0o755)
+    assert warnings(run("--check-config", "--config", whole)) == ["unwritable_root", "unwritable_log"]
+    for name in ("anna", "logs"):
+        os.chown(tmp_path / name, 65534, 65534)
+    assert run("--check-config", "--config", whole).stderr == ""
+
+
+def test_check_config_looks_for_the_directory_of_audit_records_and_makes_no_file(whole, tmp_path):
+    logs = tmp_path / "logs"
+    assert run("--check-config", "--config", whole).returncode == 0
+    assert list(logs.iterdir()) == []
+    logs.rmdir()
+    done = run("--check-config", "--config", whole)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'ferryd: %s: log { transfers = "%s/transfers.jsonl" }: no such file or directory\n' % (
+        whole, logs)
+
+
+@pytest.mark.parametrize("make", [
+    lambda path: path.mkdir(), lambda path: path.symlink_to("/dev/null"), lambda path: os.mkfifo(path),
+])
+def test_check_config_refuses_what_cannot_be_the_file_of_audit_records(whole, tmp_path, make):
+    path = tmp_path / "logs" / "transfers.jsonl"
+    make(path)
+    done = run("--check-config", "--config", whole)
+    assert done.returncode == 1
+    assert '%s: log { transfers = "%s" }: ' % (whole, path) in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which can make the file")
+def test_a_log_that_could_not_be_made_again_is_warned_about(ferryd, root, tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    config = 'log { transfers = "%s/t.jsonl" }\n' % logs
+    assert ferryd(root, config=config).records("unwritable_log") == []
+    logs.chmod(0o555)
+    warning, = ferryd(root, config=config).records("unwritable_log")
+    assert (warning["file"], warning["error"]) == (str(logs / "t.jsonl"), "EACCES")
+
+
+def test_the_example_of_the_manual_is_a_good_file_with_both_protocols(tmp_path):
+    page = (DEV.parent / "docs" / "man" / "ferryd.conf.5").read_text()
+    text = re.search(r"^\.Sh EXAMPLES\n\.Bd .*\n((?:.*\n)*?)\.Ed$", page, re.M).group(1)
+    for scheme in ("ftp", "ssh"):
+        assert 'listen "%s"' % scheme in text
+    assert "authorized_keys = " in text
+    text = text.replace("$y$j9T$...", "$y$j9T$abcdefgh$0123456789012345678901")
+    text = re.sub(r'^user = "\w+"', 'user = "%s"' % pwd.getpwuid(os.geteuid()).pw_name, text, flags=re.M)
+    text = re.sub(r'"/(srv|etc|var)/', r'"%s/\1/' % tmp_path, text)
+    for folder in ("srv/files/anna", "srv/mirror", "etc", "var/log/ferryd"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "etc" / "ferryd.mirror").write_text("secret\n")
+    done = run("--check-config", "--config", config(tmp_path, text))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_check_config_looks_for_the_user(whole):
@@ -354,8 +457,6 @@ def test_at_start_it_says_how_much_it_can_hold(ferryd, root):
 
 
 # -- ./dev --
-
-DEV = pathlib.Path(__file__).resolve().parents[2] / "dev"
 
 
 @pytest.fixture
