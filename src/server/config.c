@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "server/config_text.h"
 #include "server/config_value.h"
 
@@ -14,10 +16,28 @@ static struct {
     struct refusal *why;
 } reading;
 
+#define TWICE "found duplicate title '" /* libconfuse 3.3 */
+
+/* libconfuse says neither whose title it is nor what to do. The first one is parsed by now. */
+static void explain_twice(cfg_t *top, char *text, size_t size)
+{
+    char title[128];
+    text_copy_printable(title, sizeof(title), bytes_str(text + strlen(TWICE)));
+    title[strcspn(title, "'")] = '\0';
+    if (cfg_gettsec(top, "listen", title) != NULL && cfg_gettsec(top, "account", title) == NULL)
+        snprintf(text, size,
+                 "a second section listen \"%s\": put all addresses into the list of one",
+                 title);
+    else
+        snprintf(text, size, "a second section \"%s\"", title);
+}
+
 PRINTF_LIKE(2, 0) static void note_error(cfg_t *cfg, const char *format, va_list args)
 {
     char text[384];
     vsnprintf(text, sizeof(text), format, args);
+    if (strncmp(text, TWICE, strlen(TWICE)) == 0)
+        explain_twice(cfg, text, sizeof(text));
     refuse(reading.why, "%s:%d: %s", reading.path, cfg->line, text);
 }
 
@@ -65,9 +85,9 @@ static cfg_opt_t listen_keys[] = {
 
 static cfg_opt_t account_keys[] = {
     CHECKED("hash", config_value_hash),
-    TEXT("password_file"),
-    TEXT("authorized_keys"),
-    TEXT("root"),
+    CHECKED("password_file", config_value_path),
+    CHECKED("authorized_keys", config_value_path),
+    CHECKED("root", config_value_path),
     LIST("rights", config_value_right),
     NUMBER("quota_bytes", config_value_size),
     NUMBER("quota_files", config_value_count),
@@ -76,7 +96,7 @@ static cfg_opt_t account_keys[] = {
 };
 
 static cfg_opt_t defaults_keys[] = {
-    TEXT("root"),
+    CHECKED("root", config_value_path),
     LIST("rights", config_value_right),
     NUMBER("quota_bytes", config_value_size),
     NUMBER("quota_files", config_value_count),
@@ -103,7 +123,7 @@ static cfg_opt_t timeouts_keys[] = {
 
 static cfg_opt_t log_keys[] = {
     NUMBER("format", config_value_log_format),
-    TEXT("transfers"),
+    CHECKED("transfers", config_value_path),
     NOT_BUILT("xferlog"),
     CFG_END(),
 };
@@ -111,7 +131,7 @@ static cfg_opt_t log_keys[] = {
 static cfg_opt_t free_keys[] = {CFG_END()};
 
 static cfg_opt_t top_keys[] = {
-    TEXT("state"),
+    CHECKED("state", config_value_path),
     TEXT("user"),
     FLAG("anonymous"),
     CFG_SEC("listen", listen_keys, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),

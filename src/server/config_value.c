@@ -144,6 +144,15 @@ int config_value_ports(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
     return -1;
 }
 
+/* Where the server is started from must not change what it serves. */
+int config_value_path(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
+{
+    if (value[0] == '/')
+        return keep_text(value, ret);
+    cfg_error(cfg, "%s: '%s' is no absolute path", opt->name, value);
+    return -1;
+}
+
 int config_value_right(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
 {
     unsigned right;

@@ -19,6 +19,7 @@ int config_value_log_format(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_address(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_masquerade(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_ports(cfg_t *, cfg_opt_t *, const char *value, void *ret);
+int config_value_path(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* absolute */
 int config_value_hash(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* crypt(3) */
 int config_value_right(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 

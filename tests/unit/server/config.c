@@ -171,9 +171,23 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"account \"a/b\" {\n password_file = \"/dev/null\"\n}\n", 3, "cannot be the name"},
         {"account \"a\" {\n password_file = \"/dev/null\"\n}\naccount \"a\" {\n password_file "
          "= \"x\"\n}\n",
-         4, "a"},
+         4, "a second section \"a\""},
+        /* which of the two it is cannot be known */
+        {"listen \"ftp\" { }\naccount \"ftp\" { }\naccount \"ftp\" { }\n", 3,
+         ": a second section \"ftp\""},
         {"account \"a\" {\n password_file = \"/nonexistent/p\"\n}\n", 3, "/nonexistent/p"},
         {"state = \"x\n", 1, "never closed"},
+        {"defaults {\n root = \"srv\"\n}\n", 2, "'srv' is no absolute path"},
+        {"defaults {\n root = \"\"\n}\n", 2, "'' is no absolute path"},
+        {"defaults {\n root = \"%u\"\n}\n", 2, "'%u' is no absolute path"},
+        {"account \"a\" {\n root = \"./srv\"\n}\n", 2, "'./srv' is no absolute path"},
+        {"account \"a\" {\n\n password_file = \"p\"\n}\n", 3, "'p' is no absolute path"},
+        {"account \"a\" {\n authorized_keys = \"k\"\n}\n", 2, "'k' is no absolute path"},
+        {"\nstate = \"s\"\n", 2, "'s' is no absolute path"},
+        {"log {\n transfers = \"t\"\n}\n", 2, "'t' is no absolute path"},
+        {"listen \"ftp\" { address = {\"127.0.0.1:21\"} }\n"
+         "listen \"ftp\" { address = {\"[::1]:21\"} }\n",
+         2, "a second section listen \"ftp\": put all addresses into the list of one"},
         /* DESIGN's, not built */
         {"listen \"tar\" {\n address = {\"127.0.0.1:22\"}\n}\n", 3, "\"tar\": not built"},
         {"listen \"ftp\" {\n tls = allow\n}\n", 2, "tls: not built"},
