@@ -178,6 +178,9 @@ static int make_host_key(int dir, const char *name, enum crypto_key_kind kind,
                          struct crypto_key **ret, struct refusal *why)
 {
     struct crypto_key *key = NULL;
+    if (kind == CRYPTO_RSA)
+        log_event(LOG_INFO, "host_keys_making", "reason",
+                  "the first start makes host keys; that of RSA can take some seconds");
     int r = crypto_key_generate(kind, &key);
     if (r == 0)
         r = write_host_key(dir, name, key);

@@ -112,6 +112,9 @@ static void the_first_start_makes_both_for_us_alone(void **state)
     assert_int_equal(crypto_key_public(keys.keys[1]).n.len, CRYPTO_RSA_BITS_OWN / 8);
     assert_int_equal(faccessat(dir, "ssh_host_key.new", F_OK, 0), -1);
     assert_non_null(strstr(logged, "SHA256:"));
+    const char *before = strstr(logged, "host_keys_making"), *made = strstr(logged, RSA);
+    assert_non_null(before);
+    assert_true(before < made);
 
     logged[0] = '\0';
     assert_int_equal(ssh_host_keys_load(dir, &again, &why), 0);
