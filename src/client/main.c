@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return complain("a command is missing", "");
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0) {
+    if (strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
         command_print_help(stdout);
         return EXIT_OK;
     }

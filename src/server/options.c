@@ -175,8 +175,8 @@ static int refuse_word(int result, char **argv, struct refusal *why)
         return refuse(why, result == ':' ? "--%s needs a value" : "--%s takes no value",
                       rows[optopt - 1].name);
     if (optopt != 0)
-        return refuse(why, "unknown option '-%c'", optopt);
-    return refuse(why, "unknown option '%s'", word);
+        return refuse(why, "unknown option -%c", optopt);
+    return refuse(why, "unknown option %s", word);
 }
 
 static int check_action(struct options *o, struct refusal *why)
