@@ -14,6 +14,7 @@
 #define IN_BYTES_FIRST   (4 * 1024) /* grows while what comes fills it */
 #define IN_BYTES_MAX     (256 * 1024)
 #define UNSENT_EARLY_MAX (16 * 1024)
+#define PONGS_MAX        (SSH_PING_MAX + 4)
 
 /* -- life -- */
 
@@ -31,6 +32,7 @@ int ssh_transport_new(struct stream *lower, struct scope *scope,
     event_init(&t->opened);
     buf_init(&t->host_key, SSH_KEY_BLOB_MAX);
     buf_init(&t->signature_algorithms, SSH_NAME_LIST_MAX);
+    buf_init(&t->pongs, PONGS_MAX);
     out_queue_init(&t->out, lower, scope, wake);
     t->out.total = ssh_transport_worker_output();
     int r = ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
@@ -58,6 +60,7 @@ struct ssh_transport *ssh_transport_free(struct ssh_transport *t)
     chunk_unref(t->in);
     buf_done(&t->host_key);
     buf_done(&t->signature_algorithms);
+    buf_done(&t->pongs);
     mem_free(t->peer_ident);
     mem_wipe_free(t, sizeof(*t));
     return NULL;
@@ -198,19 +201,43 @@ static int on_ext_info(struct ssh_transport *t, struct bytes payload)
     return r == -FERRY_ELIMIT ? 0 : r; /* of no use to us then */
 }
 
-/* While our KEXINIT is out there is no answer: the peer may not ask then either. */
-static int on_ping(struct ssh_transport *t, struct bytes payload)
+static int say_pong(struct ssh_transport *t, struct bytes data)
 {
-    struct bytes data;
-    if (ssh_ping_parse(payload, &data) < 0)
-        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed PING");
-    if (!t->is_open)
-        return 0;
     uint8_t pong[1 + 4 + SSH_PING_MAX];
     struct wire_writer w = wire_writer_of(pong, sizeof(pong));
     wire_put_u8(&w, SSH_MSG_PONG);
     wire_put_string(&w, data);
     return ssh_transport_say(t, bytes_of(pong, w.len));
+}
+
+/* A peer that has not seen our KEXINIT yet may ask: it is answered when the gate is open again.
+ * What it asks beyond the buffer is not. */
+static int owe_pong(struct ssh_transport *t, struct bytes data)
+{
+    uint8_t len[4];
+    if (4 + data.len > PONGS_MAX - t->pongs.len)
+        return 0;
+    wire_set_u32(len, (uint32_t)data.len);
+    int r = buf_append(&t->pongs, len, sizeof(len));
+    return r == 0 ? buf_append_bytes(&t->pongs, data) : r;
+}
+
+static int say_owed_pongs(struct ssh_transport *t)
+{
+    struct wire_reader owed = wire_reader_of(buf_bytes(&t->pongs));
+    int r = 0;
+    while (r == 0 && owed.left > 0)
+        r = say_pong(t, wire_get_string(&owed, SSH_PING_MAX));
+    buf_done(&t->pongs);
+    return r;
+}
+
+static int on_ping(struct ssh_transport *t, struct bytes payload)
+{
+    struct bytes data;
+    if (ssh_ping_parse(payload, &data) < 0)
+        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed PING");
+    return t->is_open ? say_pong(t, data) : owe_pong(t, data);
 }
 
 static int say_unimplemented(struct ssh_transport *t)
@@ -274,7 +301,8 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
             return ssh_transport_fail(t, t->out.error, "%s", err_text(t->out.error));
         if (t->has_opened) {
             t->has_opened = false;
-            return SSH_NEXT_OPENED;
+            int r = say_owed_pongs(t);
+            return r < 0 ? r : SSH_NEXT_OPENED;
         }
         struct bytes payload;
         int r = open_packet(t, &payload);

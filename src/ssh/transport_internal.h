@@ -42,6 +42,7 @@ struct ssh_transport {
     struct buf host_key;        /* client: the server's blob, which stays the same */
     struct ssh_ident *peer_ident;
     struct buf signature_algorithms;
+    struct buf pongs; /* owed, while the gate is closed: strings */
     char why[96];
 };
 

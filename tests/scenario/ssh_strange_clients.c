@@ -262,6 +262,38 @@ static int client_never_changes_keys(struct by_hand *h)
     return r;
 }
 
+/* What it says when the server has asked for new keys, and it has not seen that yet. */
+static int client_pings_before_its_kexinit(struct by_hand *h)
+{
+    static uint8_t ping[5 + SSH_PING_MAX] = {SSH_MSG_PING};
+    static const size_t lens[] = {3, 0, 1000, SSH_PING_MAX}; /* the last is one too many */
+    int r = client_usual(h);
+    if (r == 0)
+        r = hand_say_u8(h, 150); /* behind its answer comes KEXINIT */
+    if (r == 0)
+        r = hand_hear(h) == SSH_MSG_UNIMPLEMENTED ? 0 : -EIO;
+    if (r == 0)
+        r = task_sleep_until(clock_after(USEC_PER_S));
+    for (unsigned i = 0; i < ARRAY_LEN(lens) && r == 0; i++) {
+        wire_set_u32(ping + 1, (uint32_t)lens[i]);
+        memset(ping + 5, 'a' + (int)i, lens[i]);
+        r = hand_say(h, bytes_of(ping, 5 + lens[i]));
+    }
+    if (r == 0)
+        r = task_sleep_until(clock_after(USEC_PER_S)); /* it is read before KEXINIT comes */
+    if (r == 0)
+        r = hand_exchange(h, &hand_usual);
+    for (unsigned i = 0; i + 1 < ARRAY_LEN(lens) && r == 0; i++) {
+        r = hand_hear(h) == SSH_MSG_PONG ? 0 : -EIO;
+        TASK_ASSERT(r < 0 || h->heard.len == 5 + lens[i]);
+        for (size_t at = 5; at < h->heard.len && r == 0; at++)
+            TASK_ASSERT(h->heard.data[at] == 'a' + i);
+    }
+    if (r == 0)
+        r = hand_say_u8(h, 150);
+    return r == 0 && hand_hear(h) == SSH_MSG_PONG ? -EIO : r;
+}
+
 /* Its KEXINIT comes, and behind it what belongs behind NEWKEYS. */
 static int client_talks_during_an_exchange(struct by_hand *h)
 {
@@ -278,6 +310,14 @@ static void keys_are_changed_when_the_client_asks(void **state)
     struct hand_link l = hand_run(client_asks_for_keys, 0);
     assert_int_equal(l.result, 0);
     assert_int_equal(l.server.traffic.exchanges, 6);
+}
+
+static void a_ping_that_crossed_our_kexinit_is_answered_after_the_exchange(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_pings_before_its_kexinit, 100);
+    assert_int_equal(l.result, 0);
+    assert_true(l.server.traffic.exchanges >= 2);
 }
 
 static void an_exchange_that_is_not_answered_ends_by_its_deadline(void **state)
@@ -307,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_flood_before_the_login_is_not_read),
         cmocka_unit_test(answers_pings_and_what_it_does_not_know),
         cmocka_unit_test(keys_are_changed_when_the_client_asks),
+        cmocka_unit_test(a_ping_that_crossed_our_kexinit_is_answered_after_the_exchange),
         cmocka_unit_test(an_exchange_that_is_not_answered_ends_by_its_deadline),
         cmocka_unit_test(nothing_else_passes_during_an_exchange),
     };
