@@ -58,6 +58,7 @@ struct session {
     usec_t login_deadline; /* one wall-clock deadline before authentication */
     usec_t active_at;      /* last command, or last end of a transfer */
     enum session_end end;  /* set by kick and drain; the protocol says 421 and leaves */
+    uint16_t sftp_handles, sftp_directories; /* open now, of all channels */
     struct event *wake; /* what the protocol's task waits on while awake; NULL while dozing */
     struct task *task;  /* it, if a kick may cancel it: it may wait for a disk that has stopped,
                            or for a peer that reads nothing; NULL while dozing */

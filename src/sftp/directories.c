@@ -12,8 +12,8 @@
 #define ENTRY_MAX  (4 + NAME_LEN_MAX + 4 + SFTP_LONGNAME_MAX + SFTP_ATTRIBUTES_MAX)
 #define FIRST_ROOM 4096 /* enough for most directories */
 
-static PARKS int open_dir(struct sftp_server *s, const struct sftp_request *q,
-                          struct sftp_open **ret)
+static PARKS int open_counted(struct sftp_server *s, const struct sftp_request *q,
+                              struct sftp_open **ret)
 {
     struct vpath path;
     struct vdir *dir;
@@ -33,6 +33,19 @@ static PARKS int open_dir(struct sftp_server *s, const struct sftp_request *q,
     (*ret)->dir = dir;
     (*ret)->path = path;
     return 0;
+}
+
+/* Counted before it is open: channels of one session open them at the same time. */
+static PARKS int open_dir(struct sftp_server *s, const struct sftp_request *q,
+                          struct sftp_open **ret)
+{
+    if (s->session->sftp_directories == SFTP_DIRS_MAX)
+        return -EMFILE;
+    s->session->sftp_directories++;
+    int r = open_counted(s, q, ret);
+    if (r < 0)
+        s->session->sftp_directories--;
+    return r;
 }
 
 int sftp_on_opendir(struct sftp_server *s, const struct sftp_request *q)

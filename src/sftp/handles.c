@@ -36,7 +36,7 @@ static int free_slot(struct sftp_server *s, unsigned *ret)
 int sftp_open_new(struct sftp_server *s, struct sftp_open **ret)
 {
     unsigned index = 0;
-    int r = free_slot(s, &index);
+    int r = s->session->sftp_handles < SFTP_HANDLES_MAX ? free_slot(s, &index) : -EMFILE;
     if (r < 0)
         return r;
     struct sftp_open *open = mem_new(sizeof(*open));
@@ -46,6 +46,7 @@ int sftp_open_new(struct sftp_server *s, struct sftp_open **ret)
     open->generation = ++s->last_generation;
     open->opened_at = clock_now();
     s->slots[index] = open;
+    s->session->sftp_handles++;
     *ret = open;
     return 0;
 }
@@ -133,8 +134,15 @@ static PARKS int close_file(struct sftp_open *open, bool keep)
     return open->writes ? open->result : r;
 }
 
-static void free_open(struct sftp_open *open)
+static void close_dir(struct sftp_server *s, struct sftp_open *open)
 {
+    open->dir = vdir_close(open->dir);
+    s->session->sftp_directories--;
+}
+
+static void free_open(struct sftp_server *s, struct sftp_open *open)
+{
+    s->session->sftp_handles--;
     vpath_done(&open->path);
     mem_free(open);
 }
@@ -149,11 +157,11 @@ int sftp_open_close(struct sftp_server *s, struct sftp_open *open, bool keep)
     if (open->file != NULL)
         r = close_file(open, keep);
     if (open->dir != NULL)
-        open->dir = vdir_close(open->dir);
+        close_dir(s, open);
     else
         write_records(s, open);
     task_shield_end();
-    free_open(open);
+    free_open(s, open);
     return r;
 }
 
@@ -163,13 +171,14 @@ void sftp_open_free_all(struct sftp_server *s)
         struct sftp_open *open = s->slots[i];
         if (open == NULL)
             continue;
-        (void)vdir_close(open->dir); /* outside a task its last job has long run */
+        if (open->dir != NULL) /* outside a task its last job has long run */
+            close_dir(s, open);
         if (open->file != NULL) {
             open->result = open->result < 0 ? open->result : -FERRY_ECLOSED;
             write_records(s, open);
         }
         (void)vhandle_free(open->file);
-        free_open(open);
+        free_open(s, open);
     }
     mem_free(s->slots);
     s->slots = NULL;

@@ -7,7 +7,8 @@
 #include "vfs/handle.h"
 #include "xfer/piece.h"
 
-#define SFTP_HANDLES_MAX  256
+#define SFTP_HANDLES_MAX  256               /* of all channels of a session */
+#define SFTP_DIRS_MAX     32                /* of them; each may hold 700 KB */
 #define SFTP_JOINED_MAX   32                /* requests that are served at once */
 #define SFTP_CLOSE_US     (60 * USEC_PER_S) /* a file may take so long to be stored */
 #define SFTP_SMALL_ANSWER 512               /* any but names and data */
@@ -49,7 +50,8 @@ struct sftp_open {
     int result; /* the first failure of a transfer */
 };
 
-/* A place for one more; its memory is the server's. -EMFILE, -ENOMEM. */
+/* A place for one more; its memory is the server's. -EMFILE: the session has too many, or this
+ * channel; -ENOMEM. */
 MUST_CHECK int sftp_open_new(struct sftp_server *, struct sftp_open **ret);
 /* NULL: stale, or never given out. */
 struct sftp_open *sftp_open_find(const struct sftp_server *, struct bytes handle);

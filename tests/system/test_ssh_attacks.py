@@ -9,7 +9,7 @@ from conftest import IS_SANITIZED, private_dirty_kb, wait_until
 from ssh_raw import Raw, message, string, u32
 
 LARGE = 1 << 30
-SFTP_INIT, SFTP_OPEN, SFTP_READ, SFTP_HANDLE = 1, 3, 5, 102
+SFTP_INIT, SFTP_OPEN, SFTP_CLOSE, SFTP_READ, SFTP_OPENDIR, SFTP_HANDLE = 1, 3, 4, 5, 11, 102
 
 
 @pytest.fixture
@@ -47,11 +47,16 @@ class Sftp:
     def send(self, data):
         self.client.send(message(raw.DATA, self.channel, data))
 
-    def open(self, path):
-        self.send(request(SFTP_OPEN, u32(1), string(path), u32(1), u32(0)))
+    def ask(self, kind, *parts):
+        """The answer: its kind and what follows the id."""
+        self.send(request(kind, u32(1), *parts))
         answer = of_channel(self.client, self.own, raw.DATA)[9:]
-        assert answer[4] == SFTP_HANDLE
-        return answer[9:]
+        return answer[4], answer[9:]
+
+    def open(self, path):
+        kind, handle = self.ask(SFTP_OPEN, string(path), u32(1), u32(0))
+        assert kind == SFTP_HANDLE
+        return handle
 
     def read(self, handle, count):
         self.send(request(SFTP_READ, u32(2), handle, struct.pack(">Q", 0), u32(count)))
@@ -83,3 +88,18 @@ def test_little_data_keeps_no_large_memory_while_it_waits(server):
         client.expect(raw.REQUEST_FAILURE)
         if not IS_SANITIZED:
             assert private_dirty_kb(server.pid) - before_kb < 16 * 1024
+
+
+@pytest.mark.parametrize("kind, parts, limit", [(SFTP_OPENDIR, (), 32), (SFTP_OPEN, (u32(1), u32(0)), 256)])
+def test_channels_of_one_session_share_its_handles(kind, parts, limit, server, root):
+    path = string("/" if kind == SFTP_OPENDIR else "large")
+    with Raw(server) as client:
+        channels = [Sftp(client, own, window=LARGE) for own in range(10)]
+        answers = [sftp.ask(kind, path, *parts) for sftp in channels for _ in range(limit // 8)]
+        assert [answer[0] == SFTP_HANDLE for answer in answers] == [i < limit for i in range(len(answers))]
+        channels[0].ask(SFTP_CLOSE, answers[0][1])
+        client.send(message(raw.CLOSE, channels[1].channel))  # takes its own with it
+        of_channel(client, 1, raw.CLOSE)
+        for _ in range(1 + limit // 8):
+            assert channels[9].ask(kind, path, *parts)[0] == SFTP_HANDLE
+        assert channels[9].ask(kind, path, *parts)[0] != SFTP_HANDLE
