@@ -154,6 +154,17 @@ static void a_failure_is_told_and_what_it_wrote_is_discarded_if_that_was_asked_f
     assert_string_equal(act.said, "why\n");
 }
 
+static void a_file_can_be_what_it_reads(void **state)
+{
+    (void)state;
+    char path[256];
+    put("input", "from a file\n");
+    snprintf(path, sizeof(path), "%s", in_folder("input"));
+    run("cat", (struct ssh_program_call){.input = path}, NULL);
+    assert_int_equal(act.ended, 0);
+    assert_string_equal(act.said, "from a file\n");
+}
+
 static void what_its_children_used_is_counted_apart(void **state)
 {
     (void)state;
@@ -194,6 +205,7 @@ int main(void)
         TEST(an_answer_is_found_behind_what_else_is_said),
         TEST(one_that_ends_instead_of_answering_is_told_with_its_last_words),
         TEST(a_failure_is_told_and_what_it_wrote_is_discarded_if_that_was_asked_for),
+        TEST(a_file_can_be_what_it_reads),
         TEST(what_its_children_used_is_counted_apart),
         TEST(one_that_is_not_there_is_told),
     };
