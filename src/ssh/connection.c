@@ -90,9 +90,7 @@ static int on_global_request(struct ssh_connection *c, struct bytes payload)
         c->no_more_sessions = true;
     if (!wants_reply)
         return 0;
-    if (c->global_failures == SSH_PENDING_MAX)
-        return ssh_transport_fail(c->transport, -FERRY_EPROTO, "too many unanswered requests");
-    c->global_failures++;
+    c->global_failures++; /* one exchange is too short for 2^32 */
     return ssh_connection_settle(c);
 }
 
@@ -123,11 +121,18 @@ unsigned ssh_connection_unanswered(const struct ssh_connection *c)
 
 /* -- opening -- */
 
+/* While new keys are made any number of opens may be under way, from a peer that does not know
+ * of it yet. Peers count their channels, so that a few runs hold them. */
 static int refuse_open(struct ssh_connection *c, uint32_t recipient, enum ssh_open_failure why)
 {
+    struct ssh_refusal *last = c->refusal_count > 0 ? &c->refusals[c->refusal_count - 1] : NULL;
+    if (last != NULL && last->reason == why && last->recipient + last->count == recipient) {
+        last->count++;
+        return ssh_connection_settle(c);
+    }
     if (c->refusal_count == SSH_PENDING_MAX)
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "too many channel opens");
-    c->refusals[c->refusal_count++] = (struct ssh_refusal){recipient, why};
+    c->refusals[c->refusal_count++] = (struct ssh_refusal){recipient, 1, why};
     return ssh_connection_settle(c);
 }
 

@@ -22,7 +22,7 @@
 
 #define SSH_CHANNELS_MAX       64 /* of one connection */
 #define SSH_CHANNELS_SESSION   10 /* of one session of a server */
-#define SSH_PENDING_MAX        16 /* replies owed to one channel */
+#define SSH_PENDING_MAX        16 /* replies owed to one channel, runs of refused opens */
 #define SSH_INPUT_CAP          (1024 * 1024)
 #define SSH_WINDOW_FIRST       (2 * 1024 * 1024)
 #define SSH_WINDOW_MAX         (15 * 1024 * 1024)

@@ -63,8 +63,8 @@ struct ssh_channel {
     struct buf errors;
 };
 
-struct ssh_refusal { /* an open that was refused */
-    uint32_t recipient;
+struct ssh_refusal { /* opens that were refused, of channels that the peer counts upwards */
+    uint32_t recipient, count;
     enum ssh_open_failure reason;
 };
 

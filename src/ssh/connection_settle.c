@@ -33,13 +33,15 @@ static int say_refusals(struct ssh_connection *c)
 {
     int r = 0;
     while (r == 0 && c->refusal_count > 0 && has_room(c)) {
-        struct ssh_refusal first = c->refusals[0];
-        c->refusal_count--;
-        memmove(c->refusals, c->refusals + 1, c->refusal_count * sizeof(c->refusals[0]));
+        struct ssh_refusal *first = &c->refusals[0];
         uint8_t payload[MESSAGE_MAX];
         struct wire_writer w = wire_writer_of(payload, sizeof(payload));
-        ssh_channel_open_failure_write(&w, first.recipient, first.reason,
+        ssh_channel_open_failure_write(&w, first->recipient++, first->reason,
                                        BYTES_LIT("not served here"));
+        if (--first->count == 0) {
+            c->refusal_count--;
+            memmove(first, first + 1, c->refusal_count * sizeof(*first));
+        }
         r = say(c, &w);
     }
     return r;

@@ -229,14 +229,22 @@ static void our_client_is_served(void **state)
 
 /* -- clients by hand -- */
 
-static int hand_open(struct by_hand *h, uint32_t window, uint32_t packet_max)
+static int hand_open_as(struct by_hand *h, uint32_t sender, uint32_t window,
+                        uint32_t packet_max)
 {
     uint8_t payload[64];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
-    const struct ssh_channel_open open = {
-        .type = BYTES_LIT("session"), .sender = 7, .window = window, .packet_max = packet_max};
+    const struct ssh_channel_open open = {.type = BYTES_LIT("session"),
+                                          .sender = sender,
+                                          .window = window,
+                                          .packet_max = packet_max};
     ssh_channel_open_write(&w, &open);
     return hand_say(h, bytes_of(payload, w.len));
+}
+
+static int hand_open(struct by_hand *h, uint32_t window, uint32_t packet_max)
+{
+    return hand_open_as(h, 7, window, packet_max);
 }
 
 static int hand_exec(struct by_hand *h, uint32_t channel, const char *command)
@@ -619,21 +627,70 @@ static void who_reads_late_gets_every_answer(void **state)
     assert_true(l.server.unsent_most > SSH_OUTPUT_CAP);
 }
 
-/* In an exchange the answers wait, and are counted. */
-static int client_asks_during_an_exchange(struct by_hand *h)
+#define CROSSING 500
+
+static int hand_global_request(struct by_hand *h)
+{
+    uint8_t payload[64];
+    struct wire_writer w = wire_writer_of(payload, sizeof(payload));
+    ssh_global_request_write(&w, BYTES_LIT("keepalive@openssh.com"), true);
+    return hand_say(h, bytes_of(payload, w.len));
+}
+
+/* The server has asked for new keys, and the client has not seen it yet. */
+static int hand_cross_kexinit(struct by_hand *h)
 {
     int r = hand_ready(h, "sink 1", 1000, 32768);
+    return r == 0 ? hand_data(h, 0, 1000) : r;
+}
+
+/* In an exchange the answers wait, and are counted: first come those of the connection. */
+static int client_asks_during_an_exchange(struct by_hand *h)
+{
+    int r = hand_cross_kexinit(h);
+    for (unsigned i = 0; i < CROSSING && r == 0; i++) {
+        r = hand_open_as(h, 100 + i + (i >= CROSSING / 2), 0, 1);
+        if (r == 0)
+            r = hand_global_request(h);
+    }
     if (r == 0)
-        r = hand_data(h, 0, 300); /* now the server wants new keys */
-    for (unsigned i = 0; i < 20 && r == 0; i++)
-        r = hand_open(h, 0, 1);
+        r = hand_exchange(h, &hand_usual);
+    for (unsigned i = 0; i < CROSSING && r == 0; i++)
+        r = hand_hear(h) == SSH_MSG_REQUEST_FAILURE ? 0 : -EIO;
+    for (unsigned i = 0; i < CROSSING && r == 0; i++) {
+        uint32_t recipient, reason;
+        struct bytes text;
+        r = hand_hear(h) == SSH_MSG_CHANNEL_OPEN_FAILURE ? 0 : -EIO;
+        if (r < 0)
+            return r;
+        TASK_ASSERT(ssh_channel_open_failure_parse(h->heard, &recipient, &reason, &text) == 0);
+        TASK_ASSERT(recipient == 100 + i + (i >= CROSSING / 2));
+        TASK_ASSERT(reason == SSH_OPEN_RESOURCE_SHORTAGE);
+    }
+    return r;
+}
+
+/* No client that counts. */
+static int client_opens_at_random_during_an_exchange(struct by_hand *h)
+{
+    int r = hand_cross_kexinit(h);
+    for (unsigned i = 0; i < SSH_PENDING_MAX + 1 && r == 0; i++)
+        r = hand_open_as(h, i * 1000, 0, 1);
     return r == 0 ? hand_to_the_end(h) : r;
+}
+
+static void answers_that_an_exchange_delays_are_given_after_it(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_asks_during_an_exchange, 700);
+    if (l.result != 0)
+        fail_msg("client %d, server %d (%s)", l.result, l.server.result, l.server.why);
 }
 
 static void owed_answers_have_a_bound(void **state)
 {
     (void)state;
-    struct hand_link l = hand_run(client_asks_during_an_exchange, 700);
+    struct hand_link l = hand_run(client_opens_at_random_during_an_exchange, 700);
     assert_int_equal(l.server.result, -FERRY_EPROTO);
     assert_string_equal(l.server.why, "too many channel opens");
 }
@@ -731,6 +788,7 @@ int main(void)
         cmocka_unit_test(windows_are_kept),
         cmocka_unit_test(who_asks_and_reads_nothing_is_not_read),
         cmocka_unit_test(who_reads_late_gets_every_answer),
+        cmocka_unit_test(answers_that_an_exchange_delays_are_given_after_it),
         cmocka_unit_test(owed_answers_have_a_bound),
         cmocka_unit_test(channels_end_in_each_order),
         cmocka_unit_test(what_no_channel_has_is_refused),
