@@ -18,6 +18,7 @@ struct pool_share {
 struct pool {
     unsigned thread_count, queue_max;
     unsigned started, alive;
+    pthread_t *threads; /* those that were started */
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
     struct list queue;
@@ -155,6 +156,11 @@ int pool_new(unsigned threads, unsigned queue_max, struct pool **ret)
     struct pool *pool = mem_new(sizeof(*pool));
     if (!pool)
         return -ENOMEM;
+    pool->threads = mem_new((threads + 1) * sizeof(*pool->threads));
+    if (!pool->threads) {
+        mem_free(pool);
+        return -ENOMEM;
+    }
     pool->thread_count = threads;
     pool->queue_max = queue_max;
     list_init(&pool->queue);
@@ -167,22 +173,32 @@ int pool_new(unsigned threads, unsigned queue_max, struct pool **ret)
 
 int pool_start(struct pool *pool)
 {
-    pthread_attr_t attr;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     int r = 0;
     while (pool->started < pool->thread_count) {
-        pthread_t thread;
         pool->alive++;
-        r = -pthread_create(&thread, &attr, pool_thread, pool);
+        r = -pthread_create(&pool->threads[pool->started], NULL, pool_thread, pool);
         if (r < 0) {
             pool->alive--;
             break;
         }
         pool->started++;
     }
-    (void)pthread_attr_destroy(&attr);
     return pool->started ? 0 : r; /* fewer threads than asked for are still a pool */
+}
+
+/* Each has left its loop, and ends what libraries keep for a thread: with the process's own end
+ * beside it, that would be lost. */
+static void join_threads(struct pool *pool)
+{
+    for (unsigned i = 0; i < pool->started; i++)
+        (void)pthread_join(pool->threads[i], NULL);
+}
+
+/* One hangs on a dead disk and still needs the pool, which stays until the exit. */
+static void leave_threads(struct pool *pool)
+{
+    for (unsigned i = 0; i < pool->started; i++)
+        (void)pthread_detach(pool->threads[i]);
 }
 
 struct pool *pool_free(struct pool *pool)
@@ -200,12 +216,15 @@ struct pool *pool_free(struct pool *pool)
         r = pthread_cond_timedwait(&pool->idle, &pool->lock, &until);
     bool stuck = pool->alive > 0;
     (void)pthread_mutex_unlock(&pool->lock);
-    if (stuck)
-        return NULL; /* a thread hangs on a dead disk and still needs it: it stays until the
-                        exit */
+    if (stuck) {
+        leave_threads(pool);
+        return NULL;
+    }
+    join_threads(pool);
     (void)pthread_cond_destroy(&pool->work);
     (void)pthread_cond_destroy(&pool->idle);
     (void)pthread_mutex_destroy(&pool->lock);
+    mem_free(pool->threads);
     mem_free(pool);
     return NULL;
 }
