@@ -1,5 +1,5 @@
 /* Hosts that guess passwords: N failed logins of a host within BAN_WINDOW_US, over whatever
- * protocols, and its new connections are refused for BAN_US.
+ * protocols, and for BAN_US its new connections are refused, and passwords on those it has.
  *
  * Failures are counted in windows: those of this and of the last one count, older ones are
  * forgotten. So N within a window's length always ban, and N spread over more than two never

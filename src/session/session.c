@@ -161,7 +161,11 @@ int session_login(struct session *s, const struct auth_request *request)
     if (s->account != NULL)
         session_logout(s);
     struct account *a;
-    int r = auth_check(s->shared->settings.auth, request, &a);
+    struct host host = host_of_peer(s);
+    /* a host may have opened many connections before its first guess */
+    int r = bans_has(s->shared->bans, &host, clock_now()) ? -FERRY_EBANNED : 0;
+    if (r == 0)
+        r = auth_check(s->shared->settings.auth, request, &a);
     if (r == -ECANCELED)
         return r;
     if (r == 0)

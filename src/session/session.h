@@ -78,9 +78,10 @@ MUST_CHECK int session_init(struct session *, struct session_shared *, const cha
 /* Uncounts, frees account, vfs, share; not the control stream. {0} is fine. */
 void session_done(struct session *);
 
-/* auth_check(), then per-account limit, root and vfs. -FERRY_EAUTH, -EBUSY, -FERRY_ELIMIT,
- * -ENOMEM, -ECANCELED. On success session->account, ->vfs and ->share are set. Outcomes are
- * logged, and refusals counted, here. A session that is logged in is logged out first. */
+/* auth_check(), then per-account limit, root and vfs. -FERRY_EAUTH, -FERRY_EBANNED (meanwhile),
+ * -EBUSY, -FERRY_ELIMIT, -ENOMEM, -ECANCELED. On success session->account, ->vfs and ->share
+ * are set. Outcomes are logged, and refusals counted, here. A session that is logged in is
+ * logged out first. */
 PARKS MUST_CHECK int session_login(struct session *, const struct auth_request *);
 /* The same with an account that the protocol has found right itself (a signature of one of its
  * keys). Takes the account. how: "publickey", for the log. */

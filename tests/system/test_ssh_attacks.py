@@ -103,3 +103,13 @@ def test_channels_of_one_session_share_its_handles(kind, parts, limit, server, r
         for _ in range(1 + limit // 8):
             assert channels[9].ask(kind, path, *parts)[0] == SFTP_HANDLE
         assert channels[9].ask(kind, path, *parts)[0] != SFTP_HANDLE
+
+
+def test_connections_that_were_open_before_the_ban_win_no_more_guesses(ssh_ferryd, root):
+    server = ssh_ferryd(root, config="limits { ban_failures = 3 }")
+    with Raw(server, stop="service") as first, Raw(server, stop="service") as second:
+        for client in (first, second, first):
+            client.send(client.password_request(password="a guess"))
+            client.expect(raw.AUTH_FAILURE)
+        second.send(second.password_request())
+        assert "from your address" in second.words_at_the_end()
