@@ -6,13 +6,25 @@
 #include "ssh/connection.h"
 
 struct ssh_client;
-struct ssh_agent; /* ssh/agent.h; none yet */
+struct wire_writer;
+
+/* Signs for a key whose secret is elsewhere (ssh/agent.h). */
+struct ssh_signer {
+    struct crypto_key *key; /* its public part */
+    /* A signature's blob (ssh/wire/key.h). -FERRY_EREFUSED: not with this key; others are tried
+     * then. Any other failure ends the login. */
+    PARKS int (*sign)(void *arg, const struct crypto_key *, struct bytes algorithm,
+                      struct bytes data, struct wire_writer *signature);
+    void *arg;
+};
 
 struct ssh_client_settings {
     struct addr to;
     const struct addr *from; /* local address, or NULL */
     const char *user;
-    struct bytes password;          /* tried after the keys; empty: none */
+    struct bytes password;            /* tried after the keys; empty: none */
+    const struct ssh_signer *signers; /* tried in their order, before the keys */
+    unsigned signer_count;
     struct crypto_key *const *keys; /* private, in the order in which they are tried */
     unsigned key_count;
     struct ssh_transport_settings transport; /* role, offer, check_host_key, pool, limits */
@@ -23,9 +35,9 @@ struct ssh_client_settings {
 #define SSH_CLIENT_WHY_MAX 256
 
 /* Connects and logs in; the settings are borrowed for as long as the client lives, what they
- * point to as keys, user and password until this returns. The scope is for the task that reads.
- * -FERRY_EAUTH: the server takes none of these, or the host key was not taken; ret_why has each
- * failure in words. */
+ * point to as signers, keys, user and password until this returns. The scope is for the task
+ * that reads. -FERRY_EAUTH: the server takes none of these, or the host key was not taken;
+ * ret_why has each failure in words. */
 PARKS MUST_CHECK int ssh_client_connect(const struct ssh_client_settings *, struct scope *,
                                         char ret_why[SSH_CLIENT_WHY_MAX],
                                         struct ssh_client **ret);

@@ -11,6 +11,7 @@
 /* So many keys are signed with at once. Of more, the server is asked first which would do: each
  * wrong signature counts as a failure there, a question does not. */
 #define SIGNED_AT_ONCE 4
+#define BANNERS_MAX    64
 #define REQUEST_MAX    (SSH_KEY_BLOB_MAX + SSH_SIGNATURE_BLOB_MAX + 1024)
 
 struct login {
@@ -18,6 +19,13 @@ struct login {
     struct stream *lower;
     const struct ssh_client_settings *settings;
     bool takes_keys, takes_passwords; /* as far as the server has said */
+    unsigned banners;
+};
+
+/* What is tried: a key of ours, or one that somebody else signs with. */
+struct candidate {
+    struct crypto_key *key;
+    const struct ssh_signer *signer; /* NULL: the key has its secret */
 };
 
 /* -- messages -- */
@@ -82,8 +90,11 @@ static int read_answer(struct login *l)
 {
     struct ssh_packet packet;
     int r = next_message(l, &packet);
-    while (r >= 0 && packet.payload.data[0] == SSH_MSG_USERAUTH_BANNER)
+    while (r >= 0 && packet.payload.data[0] == SSH_MSG_USERAUTH_BANNER) {
+        if (l->banners++ == BANNERS_MAX)
+            return ssh_transport_fail(l->transport, -FERRY_ELIMIT, "banners without end");
         r = next_message(l, &packet);
+    }
     if (r < 0)
         return r;
     switch (packet.payload.data[0]) {
@@ -149,30 +160,58 @@ static struct sign_job *sign_new(struct crypto_key *key, const char *algorithm)
     return s;
 }
 
+/* Somebody else's signature, in the place of the job's. */
+static PARKS int sign_elsewhere(const struct ssh_signer *signer, struct sign_job *s)
+{
+    struct wire_writer w = wire_writer_of(s->signature.data, SSH_SIGNATURE_BLOB_MAX);
+    int r = signer->sign(signer->arg, signer->key, bytes_str(s->algorithm), buf_bytes(&s->data),
+                         &w);
+    if (r == 0)
+        r = wire_write_end(&w);
+    buf_added(&s->signature, w.len);
+    return r;
+}
+
+/* Takes the job on failure. */
+static PARKS int sign(struct login *l, const struct candidate *try, struct sign_job *s)
+{
+    struct pool *pool = l->settings->transport.pool;
+    int r;
+    if (try->signer == NULL && pool != NULL) {
+        r = job_run(pool, &s->job, NULL, l->settings->deadline);
+        if (r < 0)
+            return r; /* it is gone */
+        r = s->result;
+    } else if (try->signer == NULL) {
+        sign_run(&s->job);
+        r = s->result;
+    } else {
+        r = sign_elsewhere(try->signer, s);
+    }
+    if (r < 0)
+        sign_free(&s->job);
+    return r;
+}
+
 /* What is signed is written first, and the request then over it. */
-static int sign_and_say(struct login *l, struct sign_job *s, struct ssh_auth_request *request)
+static PARKS int sign_and_say(struct login *l, const struct candidate *try, struct sign_job *s,
+                              struct ssh_auth_request *request)
 {
     struct wire_writer w = wire_writer_of(s->data.data, REQUEST_MAX);
     request->has_signature = true;
     ssh_auth_signed_write(&w, ssh_transport_session_id(l->transport), request);
     buf_added(&s->data, w.len);
     int r = wire_write_end(&w);
-    struct pool *pool = l->settings->transport.pool;
-    if (r == 0 && pool != NULL) {
-        r = job_run(pool, &s->job, NULL, l->settings->deadline);
-        if (r < 0)
-            return r;
-    } else if (r == 0) {
-        sign_run(&s->job);
-    }
-    if (r == 0)
-        r = s->result;
-    if (r == 0) {
-        w = wire_writer_of(s->data.data, REQUEST_MAX);
-        request->signature = buf_bytes(&s->signature);
-        ssh_auth_request_write(&w, request);
-        r = say(l, &w);
-    }
+    if (r < 0)
+        sign_free(&s->job);
+    else
+        r = sign(l, try, s);
+    if (r < 0)
+        return r;
+    w = wire_writer_of(s->data.data, REQUEST_MAX);
+    request->signature = buf_bytes(&s->signature);
+    ssh_auth_request_write(&w, request);
+    r = say(l, &w);
     sign_free(&s->job);
     return r;
 }
@@ -202,29 +241,32 @@ static int ask_for_key(struct login *l, const struct ssh_auth_request *request)
     return r == 0 ? read_answer(l) : r;
 }
 
-static int try_key_blob(struct login *l, struct crypto_key *key, struct bytes blob)
+static int try_key_blob(struct login *l, const struct candidate *try, struct bytes blob)
 {
-    const char *algorithm = algorithm_of(l, key);
+    const struct ssh_client_settings *settings = l->settings;
+    const char *algorithm = algorithm_of(l, try->key);
     struct ssh_auth_request request = {
-        .user = bytes_str(l->settings->user),
+        .user = bytes_str(settings->user),
         .service = BYTES_LIT("ssh-connection"),
         .method = SSH_AUTH_PUBLICKEY,
         .algorithm = bytes_str(algorithm),
         .blob = blob,
     };
-    if (l->settings->key_count > SIGNED_AT_ONCE) {
+    if (settings->key_count + settings->signer_count > SIGNED_AT_ONCE) {
         int r = ask_for_key(l, &request);
         if (r != ANSWER_GO_ON)
             return r;
     }
-    struct sign_job *s = sign_new(key, algorithm);
+    struct sign_job *s = sign_new(try->key, algorithm);
     if (s == NULL)
         return -ENOMEM;
-    int r = sign_and_say(l, s, &request);
+    int r = sign_and_say(l, try, s, &request);
+    if (r == -FERRY_EREFUSED && try->signer != NULL)
+        return ANSWER_NO;
     return r == 0 ? read_answer(l) : r;
 }
 
-static int try_key(struct login *l, struct crypto_key *key)
+static int try_key(struct login *l, const struct candidate *try)
 {
     struct buf blob;
     buf_init(&blob, SSH_KEY_BLOB_MAX);
@@ -232,10 +274,10 @@ static int try_key(struct login *l, struct crypto_key *key)
     if (r < 0)
         return r;
     struct wire_writer w = wire_writer_of(blob.data, SSH_KEY_BLOB_MAX);
-    ssh_key_write(&w, key);
+    ssh_key_write(&w, try->key);
     r = wire_write_end(&w);
     if (r == 0)
-        r = try_key_blob(l, key, bytes_of(w.data, w.len));
+        r = try_key_blob(l, try, bytes_of(w.data, w.len));
     buf_done(&blob);
     return r;
 }
@@ -263,13 +305,21 @@ static int try_password(struct login *l)
 int ssh_client_authenticate(struct ssh_transport *t, struct stream *lower,
                             const struct ssh_client_settings *settings)
 {
-    struct login l = {t, lower, settings, true, true};
+    struct login l = {.transport = t,
+                      .lower = lower,
+                      .settings = settings,
+                      .takes_keys = true,
+                      .takes_passwords = true};
     int r = ask_for_service(&l);
     if (r < 0)
         return r;
     r = ANSWER_NO;
+    for (unsigned i = 0; i < settings->signer_count && l.takes_keys && r == ANSWER_NO; i++) {
+        const struct ssh_signer *signer = &settings->signers[i];
+        r = try_key(&l, &(struct candidate){signer->key, signer});
+    }
     for (unsigned i = 0; i < settings->key_count && l.takes_keys && r == ANSWER_NO; i++)
-        r = try_key(&l, settings->keys[i]);
+        r = try_key(&l, &(struct candidate){settings->keys[i], NULL});
     if (r == ANSWER_NO && settings->password.len > 0 && l.takes_passwords)
         r = try_password(&l);
     if (r < 0)

@@ -401,6 +401,8 @@ struct link {
     bool has_relay;
     struct relay_way to_server, to_client;
 
+    const struct ssh_signer *signers; /* the client's, before its password */
+    unsigned signer_count;
     int (*dialogue)(struct link *); /* the client's, in a task */
     void *state;
 
@@ -433,6 +435,8 @@ static inline void link_client(struct link *l, struct stream *stream, struct sco
     const struct ssh_client_settings settings = {
         .user = "ann",
         .password = BYTES_LIT("any"),
+        .signers = l->signers,
+        .signer_count = l->signer_count,
         .transport = {.role = SSH_CLIENT,
                       .offer = offer,
                       .check_host_key = take_any_key,
