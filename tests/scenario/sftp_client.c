@@ -213,6 +213,37 @@ static void fail_in_the_middle(struct harness *hs)
     TASK_ASSERT(sftp_client_free(c) == NULL);
 }
 
+static int fail_late(void *arg, uint64_t offset, struct chunk *chunk,
+                     const struct iovec *pieces, unsigned count)
+{
+    (void)offset, (void)chunk, (void)pieces, (void)count;
+    int r = task_sleep_until(clock_after(*(usec_t *)arg));
+    return r < 0 ? r : -ENOSPC;
+}
+
+static void fail_at_the_end(struct harness *hs)
+{
+    struct sftp_client *c = client_of(hs);
+    struct contents f = contents_of(10);
+    usec_t delay = USEC_PER_MS;
+    const struct sftp_get get = {.sink = fail_late, .arg = &delay};
+    struct sftp_got got;
+    TASK_ASSERT(put_contents(c, "f", &f) == 0);
+    noted = sftp_client_get(c, BYTES_LIT("f"), &get, &got);
+    TASK_ASSERT(sftp_client_free(c) == NULL);
+}
+
+static void a_get_has_not_succeeded_before_its_sink_has(void **state)
+{
+    (void)state;
+    for (uint64_t cut = 0; cut < 5; cut++) {
+        begin(fail_at_the_end, cut);
+        harness_run(&h);
+        assert_int_equal(noted, -ENOSPC);
+        assert_int_equal(remove_root(h.root), 1);
+    }
+}
+
 static void after_a_failure_of_the_file_the_client_goes_on(void **state)
 {
     (void)state;
@@ -496,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_file_is_what_was_asked_for),
         cmocka_unit_test(a_file_is_continued_and_gets_its_times),
         cmocka_unit_test(after_a_failure_of_the_file_the_client_goes_on),
+        cmocka_unit_test(a_get_has_not_succeeded_before_its_sink_has),
         cmocka_unit_test(several_transfers_share_a_client),
         cmocka_unit_test(a_transfer_that_is_cancelled_leaves_the_client_usable),
         cmocka_unit_test(a_file_is_received_into_an_upload_and_sent_from_a_file),
