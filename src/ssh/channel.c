@@ -7,18 +7,6 @@
 #include "io/chunk.h"
 #include "ssh/connection_internal.h"
 
-#define ADJUST_MIN (64 * 1024)
-#define RTT_MIN_US 1000 /* where the kernel knows none: a stream that is no socket */
-
-/* The credit of a channel that is opened now, and of one of several. */
-static uint32_t window_share(const struct ssh_connection *c)
-{
-    if (c->count == 1)
-        return SSH_WINDOW_FIRST;
-    uint32_t share = SSH_INPUT_CAP / c->count;
-    return share > SSH_WINDOW_SHARE_MIN ? share : SSH_WINDOW_SHARE_MIN;
-}
-
 /* -- life -- */
 
 int ssh_channel_new(struct ssh_connection *c, struct ssh_channel **ret)
@@ -43,7 +31,7 @@ int ssh_channel_new(struct ssh_connection *c, struct ssh_channel **ret)
     buf_init(&ch->errors, SSH_ERRORS_MAX);
     c->slots[id] = ch;
     c->count++;
-    ch->window = ch->window_size = window_share(c);
+    ssh_channel_window_init(ch);
     list_append(&c->channels, &ch->node);
     *ret = ch;
     return 0;
@@ -73,59 +61,6 @@ void ssh_channel_end(struct ssh_channel *ch)
 struct stream *ssh_channel_stream(struct ssh_channel *ch)
 {
     return &ch->stream;
-}
-
-/* -- credit -- */
-
-/* A window that a round trip used up is too small for the path: it doubles. Only while one
- * channel is open: unread data of one delays the others' (runtime: credit is not memory). */
-static void grow_window(struct ssh_channel *ch)
-{
-    struct stream_info info;
-    stream_info(ch->connection->transport->lower, &info);
-    usec_t rtt_us = info.rtt_us > RTT_MIN_US ? info.rtt_us : RTT_MIN_US;
-    usec_t now = clock_now();
-    ch->window_received += ch->dropped;
-    if (now - ch->window_at < rtt_us)
-        return;
-    bool used_up =
-        ch->window_received >= ch->window_size / 2 && now - ch->window_at < 2 * rtt_us;
-    if (used_up && ch->connection->count == 1 && ch->window_size < SSH_WINDOW_MAX)
-        ch->window_size =
-            ch->window_size < SSH_WINDOW_MAX / 2 ? ch->window_size * 2 : SSH_WINDOW_MAX;
-    ch->window_at = now;
-    ch->window_received = 0;
-}
-
-/* What one channel was given while it was alone is not renewed while there are others. */
-static void shrink_window(struct ssh_channel *ch)
-{
-    uint32_t share = window_share(ch->connection);
-    if (ch->connection->count == 1 || ch->window_size <= share)
-        return;
-    uint32_t excess = ch->window_size - share;
-    uint32_t kept_back = ch->dropped < excess ? ch->dropped : excess;
-    ch->window_size -= kept_back;
-    ch->dropped -= kept_back;
-}
-
-int ssh_channel_adjust(struct ssh_channel *ch)
-{
-    shrink_window(ch);
-    uint32_t enough = ch->window_size / 2 > ADJUST_MIN ? ch->window_size / 2 : ADJUST_MIN;
-    if (ch->dropped < enough || ch->has_peer_eof || ch->has_sent_close ||
-        !ssh_connection_may_seal(ch->connection))
-        return 0;
-    uint32_t size_before = ch->window_size;
-    grow_window(ch);
-    uint32_t bytes = ch->dropped + (ch->window_size - size_before);
-    uint8_t payload[16];
-    struct wire_writer w = wire_writer_of(payload, sizeof(payload));
-    ssh_channel_adjust_write(&w, ch->peer_id, bytes);
-    ch->window += bytes;
-    ch->dropped = 0;
-    int r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(ch->connection->transport, bytes_of(payload, w.len)) : r;
 }
 
 /* -- the service's task -- */

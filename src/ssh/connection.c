@@ -224,7 +224,7 @@ static int on_data(struct ssh_connection *c, struct ssh_channel *ch,
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "malformed CHANNEL_DATA");
     if (m.data.len > ch->window)
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "data beyond the window");
-    ch->window -= (uint32_t)m.data.len;
+    ssh_channel_window_take(ch, (uint32_t)m.data.len);
     if (m.data.len == 0 || ch->has_peer_eof || ch->has_peer_close || ch->has_finished)
         return 0; /* nobody reads any more; a credit for it would invite more */
     if (m.code != 0)

@@ -36,8 +36,11 @@ struct ssh_channel {
     uint32_t window_size;  /* what it is topped up to */
     uint32_t dropped;      /* since the last adjust */
     uint64_t received_bytes;
-    usec_t window_at; /* since then window_received came: how the window grows */
-    uint32_t window_received;
+    uint64_t granted;     /* credit of all times; less `window`: what was received */
+    uint32_t grown;       /* to be granted beyond what was dropped */
+    usec_t round_at;      /* a grant under way: when; 0: none */
+    uint64_t round_bytes; /* what had been granted before it */
+    usec_t data_at;       /* when data came last, during a round */
 
     bool is_open;  /* confirmed by both */
     bool confirms; /* owes the confirmation */
@@ -94,6 +97,9 @@ extern const struct stream_ops ssh_channel_ops;
 
 /* Data of the peer, in its window. Copies what is short. */
 MUST_CHECK int ssh_channel_receive(struct ssh_channel *, struct bytes, struct chunk *);
+void ssh_channel_window_init(struct ssh_channel *);
+/* So much of the credit was used; at most `window`. */
+void ssh_channel_window_take(struct ssh_channel *, uint32_t len);
 /* Seals an adjust if enough was dropped and the gate is open. */
 MUST_CHECK int ssh_channel_adjust(struct ssh_channel *);
 /* Forgets what was received and not taken: nobody will. */
