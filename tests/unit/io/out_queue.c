@@ -225,6 +225,13 @@ static void tells_when_it_falls_to_the_mark(void **state)
 
 /* -- failures -- */
 
+/* For the stream, with pieces in its hands: time passes only when all others wait. */
+static void let_flusher_wait(struct world *w)
+{
+    TASK_ASSERT(task_sleep_until(clock_after(10)) == 0);
+    TASK_ASSERT(w->queue.is_flushing && w->queue.bytes > 0);
+}
+
 static void gone_main(void *arg)
 {
     bool while_flushing = *(bool *)arg;
@@ -234,7 +241,7 @@ static void gone_main(void *arg)
     if (while_flushing) {
         TASK_ASSERT(add_copy(&w.queue, 3000, &at) == 0);
         TASK_ASSERT(out_queue_push(&w.queue) == 0);
-        task_yield(); /* the flusher waits */
+        let_flusher_wait(&w);
     }
     w.far = stream_free(w.far);
     TASK_ASSERT(add_copy(&w.queue, 10, &at) == 0 || !while_flushing);
@@ -287,7 +294,7 @@ static void cancel_main(void *arg)
     TASK_ASSERT(add_copy(&w.queue, 3000, &at) == 0);
     TASK_ASSERT(add_pieces(&w.queue, 20, &at) == 0);
     TASK_ASSERT(out_queue_push(&w.queue) == 0);
-    task_yield();
+    let_flusher_wait(&w);
     scope_leave(&w.scope); /* the flusher waits: it leaves, and what it sent is dropped */
     TASK_ASSERT(out_queue_push(&w.queue) == -ECANCELED);
     TASK_ASSERT(w.wake.is_set && out_queue_bytes(&w.queue) == 0);
@@ -310,8 +317,7 @@ static void break_main(void *arg)
     world_init(&w, 0);
     TASK_ASSERT(add_pieces(&w.queue, 60, &at) == 0);
     TASK_ASSERT(out_queue_push(&w.queue) == 0);
-    task_yield();
-    TASK_ASSERT(w.queue.is_flushing);
+    let_flusher_wait(&w);
     out_queue_break(&w.queue, -ENOMEM);
     out_queue_break(&w.queue, -EIO); /* the first stays */
     TASK_ASSERT(w.wake.is_set);

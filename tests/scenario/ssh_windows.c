@@ -1,0 +1,255 @@
+/* Windows: credit that is given, kept, broken and shared. */
+#include "ssh_hand_channels.h"
+
+static int client_overruns_the_window(struct by_hand *h)
+{
+    int r = hand_ready(h, "echo", 0, 32768); /* it waits for a window, and is read */
+    for (unsigned i = 0; i < SSH_WINDOW_FIRST / SSH_DATA_MAX && r == 0; i++)
+        r = hand_data(h, 0, SSH_DATA_MAX);
+    if (r == 0)
+        r = hand_data(h, 0, 1);
+    return r == 0 ? hand_to_the_end(h) : r;
+}
+
+static int client_sends_too_much_at_once(struct by_hand *h)
+{
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    if (r == 0)
+        r = hand_data(h, 0, SSH_DATA_MAX + 1);
+    return r == 0 ? hand_to_the_end(h) : r;
+}
+
+static int client_overflows_our_window(struct by_hand *h)
+{
+    int r = hand_ready(h, "sink 1", UINT32_MAX - 5, 32768);
+    if (r == 0)
+        r = hand_adjust(h, 0, 5);
+    if (r == 0)
+        r = hand_adjust(h, 0, 1);
+    return r == 0 ? hand_to_the_end(h) : r;
+}
+
+/* While it waits for new keys the server holds a room of a thousand bytes, which it may yet
+ * give back: they count. */
+static int client_overflows_what_is_lent(struct by_hand *h)
+{
+    int r = hand_ready(h, "echo", UINT32_MAX - 5, 32768);
+    if (r == 0)
+        r = hand_data(h, 0, 1000);
+    if (r == 0)
+        r = task_sleep_until(clock_after(USEC_PER_S));
+    if (r == 0)
+        r = hand_adjust(h, 0, 5);
+    if (r == 0)
+        r = hand_adjust(h, 0, 1);
+    return r == 0 ? hand_to_the_end(h) : r;
+}
+
+static void a_broken_window_ends_the_connection(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_overruns_the_window, 0);
+    assert_string_equal(l.server.why, "data beyond the window");
+    assert_int_equal(l.server.result, -FERRY_EPROTO);
+    l = hand_run(client_sends_too_much_at_once, 0);
+    assert_string_equal(l.server.why, "malformed CHANNEL_DATA");
+    assert_int_equal(l.server.result, -FERRY_EPROTO);
+    l = hand_run(client_overflows_our_window, 0);
+    assert_string_equal(l.server.why, "a window beyond 2^32");
+    assert_int_equal(l.server.result, -FERRY_EPROTO);
+    l = hand_run(client_overflows_what_is_lent, 700);
+    assert_string_equal(l.server.why, "a window beyond 2^32");
+    assert_int_equal(l.server.result, -FERRY_EPROTO);
+}
+
+/* The server may send no byte more than what it was given, and none in larger pieces. */
+static int client_gives_little(struct by_hand *h)
+{
+    uint64_t got = 0, given = 100, want = 20000;
+    int r = hand_ready(h, "source 20000", 100, 64);
+    while (r == 0 && got < want) {
+        r = hand_hear(h);
+        if (r != SSH_MSG_CHANNEL_DATA)
+            return r < 0 ? r : -EIO;
+        struct ssh_channel_data m;
+        TASK_ASSERT(ssh_channel_data_parse(h->heard, &m) == 0);
+        TASK_ASSERT(m.recipient == 7 && m.data.len <= 64);
+        TASK_ASSERT(is_pattern(m.data.data, m.data.len, got));
+        got += m.data.len;
+        TASK_ASSERT(got <= given);
+        uint32_t more = got % 3 == 0 ? 1 : 333;
+        r = got == given || got % 7 == 0 ? hand_adjust(h, 0, more) : 0;
+        given += r == 0 && (got == given || got % 7 == 0) ? more : 0;
+    }
+    if (r == 0 && hand_hear(h) != SSH_MSG_CHANNEL_EOF)
+        return -EIO;
+    if (r == 0 && hand_hear(h) != SSH_MSG_CHANNEL_REQUEST)
+        return -EIO;
+    if (r == 0 && hand_hear(h) != SSH_MSG_CHANNEL_CLOSE)
+        return -EIO;
+    return r;
+}
+
+/* All that is taken is given back, in steps of no less than 64 KB. */
+static int client_sends_much(struct by_hand *h)
+{
+    uint64_t sent = 0, window = SSH_WINDOW_FIRST, adjusts = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    while (r == 0 && sent < 10 * 1000 * 1000) {
+        if (window >= 32768) {
+            r = hand_data_at(h, 0, 32768, sent);
+            sent += 32768;
+            window -= 32768;
+            continue;
+        }
+        uint32_t recipient, bytes;
+        r = hand_hear(h);
+        if (r != SSH_MSG_CHANNEL_WINDOW_ADJUST)
+            return r < 0 ? r : -EIO;
+        TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+        TASK_ASSERT(recipient == 7 && bytes >= 64 * 1024);
+        window += bytes;
+        adjusts++;
+        TASK_ASSERT(window <= SSH_WINDOW_MAX);
+        r = 0;
+    }
+    return r == 0 && adjusts < 8 ? -EIO : r;
+}
+
+/* Uses a window up in each round trip of ten milliseconds; *ret: what it has grown to. */
+static int use_up_windows(struct by_hand *h, uint32_t channel, uint32_t *ret)
+{
+    uint64_t sent = 0, given = 0, most = 0;
+    int r = 0;
+    for (unsigned i = 0; i < 100 && r == 0; i++) {
+        uint32_t recipient, bytes;
+        if (SSH_WINDOW_FIRST + given - sent > most)
+            most = SSH_WINDOW_FIRST + given - sent;
+        for (; SSH_WINDOW_FIRST + given - sent >= 32768 && r == 0; sent += 32768)
+            r = hand_data_at(h, channel, 32768, sent);
+        if (r == 0)
+            r = task_sleep_until(clock_after(10 * USEC_PER_MS));
+        while (r == 0 && SSH_WINDOW_FIRST + given - sent < most - most / 4) {
+            r = hand_until(h, SSH_MSG_CHANNEL_WINDOW_ADJUST);
+            if (r < 0)
+                return r;
+            TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+            given += bytes;
+            r = 0;
+        }
+        TASK_ASSERT(SSH_WINDOW_FIRST + given - sent <= SSH_WINDOW_MAX);
+    }
+    *ret = (uint32_t)most;
+    return r;
+}
+
+static int client_is_fast(struct by_hand *h)
+{
+    uint32_t window = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    if (r == 0)
+        r = use_up_windows(h, 0, &window);
+    return r == 0 && window < SSH_WINDOW_MAX / 2 ? -EIO : r;
+}
+
+static void a_window_grows_while_one_channel_uses_it_up(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_is_fast, 0);
+    assert_int_equal(l.result, 0);
+}
+
+/* Opens one more; *ret: its first window. */
+static int open_another(struct by_hand *h, uint32_t *ret)
+{
+    struct ssh_channel_confirmation m;
+    int r = hand_open(h, 1000, 32768);
+    if (r == 0)
+        r = hand_until(h, SSH_MSG_CHANNEL_OPEN_CONFIRMATION);
+    if (r < 0)
+        return r;
+    TASK_ASSERT(ssh_channel_confirmation_parse(h->heard, &m) == 0);
+    *ret = m.window;
+    return 0;
+}
+
+/* All that came for this long, as adjusts of one channel. */
+static int hear_adjusts(struct by_hand *h, uint32_t *window)
+{
+    for (;;) {
+        uint32_t recipient, bytes;
+        int r = hand_hear_for(h, USEC_PER_S);
+        if (r != SSH_MSG_CHANNEL_WINDOW_ADJUST)
+            return r == -ETIMEDOUT ? 0 : -EIO;
+        TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+        *window += bytes;
+    }
+}
+
+/* The first channel's window was given while it was alone; it is used up many times. */
+static int client_is_fast_among_others(struct by_hand *h)
+{
+    uint32_t window = SSH_WINDOW_FIRST;
+    uint64_t sent = 0;
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    for (unsigned open = 2; open <= SSH_CHANNELS_SESSION && r == 0; open++) {
+        uint32_t first;
+        r = open_another(h, &first);
+        TASK_ASSERT(r < 0 || first == SSH_INPUT_CAP / open);
+    }
+    for (unsigned round = 0; round < 30 && r == 0; round++) {
+        TASK_ASSERT(window > 0);
+        uint32_t piece = window < 32768 ? window : 32768;
+        r = hand_data_at(h, 0, piece, sent);
+        sent += piece;
+        window -= piece;
+        if (window > 0)
+            round--;
+        else if (r == 0)
+            r = hear_adjusts(h, &window);
+        TASK_ASSERT(sent < SSH_WINDOW_FIRST || window <= SSH_INPUT_CAP / SSH_CHANNELS_SESSION);
+    }
+    return r;
+}
+
+static int client_opens_one_after_another(struct by_hand *h)
+{
+    uint32_t window;
+    int r = hand_ready(h, NULL, 1000, 32768);
+    if (r == 0)
+        r = hand_plain(h, SSH_MSG_CHANNEL_CLOSE, 0);
+    if (r == 0)
+        r = hand_until(h, SSH_MSG_CHANNEL_CLOSE);
+    if (r == 0)
+        r = open_another(h, &window);
+    return r == 0 && window != SSH_WINDOW_FIRST ? -EIO : r;
+}
+
+static void several_channels_share_the_cap(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_is_fast_among_others, 0);
+    assert_int_equal(l.result, 0);
+    l = hand_run(client_opens_one_after_another, 0);
+    assert_int_equal(l.result, 0);
+}
+
+static void windows_are_kept(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_gives_little, 0);
+    assert_int_equal(l.result, 0);
+    l = hand_run(client_sends_much, 0);
+    assert_int_equal(l.result, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_broken_window_ends_the_connection),
+        cmocka_unit_test(a_window_grows_while_one_channel_uses_it_up),
+        cmocka_unit_test(several_channels_share_the_cap),
+        cmocka_unit_test(windows_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
