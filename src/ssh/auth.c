@@ -157,7 +157,8 @@ static bool may_come_from(const struct account_key *key, const struct addr *peer
     return ssh_from_matches(bytes_str(key->from), text);
 }
 
-/* All keys are looked at, whatever is found. */
+/* The first line of the key that fits counts, as in OpenSSH: its command may be meant to be the
+ * only one. All keys are looked at, whatever is found. */
 static const struct account_key *find_key(const struct account *a, const struct ssh_session *s,
                                           struct bytes blob)
 {
@@ -165,8 +166,9 @@ static const struct account_key *find_key(const struct account *a, const struct 
     int64_t now_s = clock_wall_us() / (int64_t)USEC_PER_S;
     for (unsigned i = 0; a != NULL && i < a->key_count; i++) {
         const struct account_key *key = &a->keys[i];
-        if (bytes_equal(bytes_of(key->blob, key->blob_len), blob) && key->expires_s > now_s &&
-            may_come_from(key, &s->base.peer))
+        bool fits = bytes_equal(bytes_of(key->blob, key->blob_len), blob) &&
+                    key->expires_s > now_s && may_come_from(key, &s->base.peer);
+        if (fits && found == NULL)
             found = key;
     }
     return found;

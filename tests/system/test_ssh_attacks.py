@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+import ssh_clients
 import ssh_raw as raw
 from conftest import IS_SANITIZED, private_dirty_kb, wait_until
 from ssh_raw import Raw, message, string, u32
@@ -113,3 +114,12 @@ def test_connections_that_were_open_before_the_ban_win_no_more_guesses(ssh_ferry
             client.expect(raw.AUTH_FAILURE)
         second.send(second.password_request())
         assert "from your address" in second.words_at_the_end()
+
+
+def test_the_first_line_of_a_key_counts(ssh_ferryd, ssh_keys, root, tmp_path):
+    """As in OpenSSH: a second line of the same key, by oversight or not, does not lift its command."""
+    (root / "file").write_bytes(b"content")
+    (root / "secret").write_bytes(b"hidden")
+    key = ssh_keys.public("ed25519")
+    server = ssh_ferryd(root, authorized='from="10.0.0.1" %s\ncommand="cat file" %s\n%s\n' % (key, key, key))
+    assert ssh_clients.OpenSsh(server, tmp_path, ssh_keys).exec("cat secret") == b"content"
