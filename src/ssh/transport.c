@@ -320,6 +320,8 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
             *ret = (struct ssh_packet){payload, t->in};
             return SSH_NEXT_PACKET;
         }
+        if (task_turn_is_over()) /* thousands of packets without effect may be here */
+            task_yield();
     }
 }
 

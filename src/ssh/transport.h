@@ -71,7 +71,8 @@ enum ssh_next {
 };
 
 /* The next message that concerns the caller. Checks each against the state table, and deals
- * with those of the transport itself, key exchanges too: PARKS only for their pool jobs. */
+ * with those of the transport itself, key exchanges too: PARKS only for their pool jobs, and to
+ * give way. */
 PARKS MUST_CHECK int ssh_transport_next(struct ssh_transport *, struct ssh_packet *ret);
 /* Reads once from lower: parks until bytes come (or its stall time). 0 bytes: -FERRY_ECLOSED.
  */
