@@ -347,6 +347,8 @@ int launch_check(struct settings *s, unsigned *ret_warnings, struct refusal *why
     if (r == 0)
         r = journal_check(s, &who, why);
     if (r == 0)
+        r = accounts_check_keys(s, why);
+    if (r == 0)
         r = become(&who, &roots, s, ret_warnings, why);
     identity_done(&who);
     roots_close(&roots);

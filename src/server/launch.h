@@ -8,6 +8,7 @@
  * could not start. */
 MUST_CHECK int launch(struct settings *, const char *notify_socket, struct refusal *);
 
-/* What launch() would refuse of roots, user and log, without a trace of it. Then the process
- * becomes for good what it would serve as, and warns in the log of what that one cannot do. */
+/* What launch() would refuse of roots, user, log and keys, without a trace of it. Then the
+ * process becomes for good what it would serve as, and warns in the log of what that one cannot
+ * do. */
 MUST_CHECK int launch_check(struct settings *, unsigned *ret_warnings, struct refusal *);

@@ -173,3 +173,23 @@ int accounts_load(const struct settings *s, struct pool *hash_pool, struct auth 
     *ret = auth;
     return 0;
 }
+
+static int check_keys(const struct account_setting *a, const char *of_all, struct refusal *why)
+{
+    struct account *account;
+    int r = account_new(bytes_str(a->name), &account);
+    if (r < 0)
+        return refuse(why, "account '%s': %s", a->name, err_text(r));
+    r = read_keys(account, a, of_all, why);
+    account_unref(account);
+    return r;
+}
+
+int accounts_check_keys(const struct settings *s, struct refusal *why)
+{
+    int r = 0;
+    for (unsigned i = 0; r == 0 && i < s->account_count; i++)
+        if (!s->accounts[i].anonymous)
+            r = check_keys(&s->accounts[i], s->authorized_keys, why);
+    return r;
+}

@@ -26,3 +26,5 @@ unsigned roots_warn_access(const struct roots *, const struct settings *);
 /* The accounts of the settings: passwords are hashed (20 ms each), quotas start at zero. */
 MUST_CHECK int accounts_load(const struct settings *, struct pool *hash_pool, struct auth **ret,
                              struct refusal *);
+/* Their keys alone, read as for accounts_load() and forgotten. */
+MUST_CHECK int accounts_check_keys(const struct settings *, struct refusal *);

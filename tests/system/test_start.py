@@ -312,6 +312,19 @@ def test_check_config_refuses_what_cannot_be_the_file_of_audit_records(whole, tm
     assert '%s: log { transfers = "%s" }: ' % (whole, path) in done.stderr
 
 
+def test_check_config_reads_the_keys_that_let_in(whole, tmp_path):
+    keys = tmp_path / "keys"
+    whole.write_text(whole.read_text().replace('account "bob" {', 'account "bob" { authorized_keys = "%s"' % keys))
+    done = run("--check-config", "--config", whole)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ferryd: %s: %s: no such file or directory\n" % (whole, keys)
+    keys.touch(0o600)
+    keys.write_text("# a comment\nssh-ed25519 AAAA\n")
+    done = run("--check-config", "--config", whole)
+    assert done.returncode == 0
+    assert warnings(done) == ["authorized_key_refused"] and '"line":2' in done.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which can make the file")
 def test_a_log_that_could_not_be_made_again_is_warned_about(ferryd, root, tmp_path):
     logs = tmp_path / "logs"
@@ -335,6 +348,7 @@ def test_the_example_of_the_manual_is_a_good_file_with_both_protocols(tmp_path):
     for folder in ("srv/files/anna", "srv/mirror", "etc", "var/log/ferryd"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "etc" / "ferryd.mirror").write_text("secret\n")
+    (tmp_path / "etc" / "ferryd.anna.keys").touch(0o600)
     done = run("--check-config", "--config", config(tmp_path, text))
     assert (done.returncode, done.stderr) == (0, "")
 
