@@ -1,7 +1,7 @@
 /* The agent's client, against agents that are scripted, and a login that an agent signs. */
 #include "ssh/agent.h"
 #include "ssh/wire/key.h"
-#include "ssh_harness.h"
+#include "ssh_dialogue.h"
 
 #define AGENT_STALL_US (5 * USEC_PER_S)
 

@@ -1,6 +1,6 @@
 /* Readers that stop: what the rooms and queues of one worker hold has a budget, beyond which a
  * connection has one packet, and goes on when it is read. */
-#include "ssh_harness.h"
+#include "ssh_dialogue.h"
 
 #define READERS     12
 #define BUDGET      (2 * 1024 * 1024)

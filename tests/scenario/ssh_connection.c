@@ -1,4 +1,5 @@
 /* Channels: our client is served, limits, orders of the end, services that doze. */
+#include "ssh_dialogue.h"
 #include "ssh_hand_channels.h"
 
 /* -- our client -- */

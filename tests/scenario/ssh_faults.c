@@ -1,6 +1,7 @@
 /* The n-th allocation fails, for all n, across a whole connection, on either side: no leak, no
  * crash, no hang, and no byte that was not sent; the next connection is flawless. */
-#include "ssh_harness.h"
+#include "base/fault.h"
+#include "ssh_dialogue.h"
 
 static int dialogue(struct link *l)
 {

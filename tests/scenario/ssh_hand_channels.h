@@ -1,6 +1,6 @@
 /* What a client by hand says on channels. */
 #pragma once
-#include "ssh_by_hand.h"
+#include "ssh_hand_link.h"
 
 static inline int hand_open_as(struct by_hand *h, uint32_t sender, uint32_t window,
                                uint32_t packet_max)

@@ -1,5 +1,6 @@
 /* Received data lies where it was decrypted; what is short is copied, and chunks are used
  * again. */
+#include "ssh_dialogue.h"
 #include "ssh_hand_channels.h"
 
 /* -- long and short packets in one chunk -- */

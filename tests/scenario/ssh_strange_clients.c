@@ -1,6 +1,6 @@
 /* Clients that no library of ours is: they wait, guess, break the rules of an exchange, ask for
  * what is unknown, or leave an exchange alone. */
-#include "ssh_by_hand.h"
+#include "ssh_hand_link.h"
 
 /* -- exchanges -- */
 

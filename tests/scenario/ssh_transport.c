@@ -1,6 +1,6 @@
 /* The transport, server and client of ours back to back: every algorithm, bytes cut anywhere,
  * rekeying in mid-transfer, each bit of a dialogue flipped and each truncation. */
-#include "ssh_harness.h"
+#include "ssh_dialogue.h"
 
 /* -- a small dialogue -- */
 
