@@ -112,7 +112,8 @@ static int write_slices(struct transfer *t, struct vupload *u, const struct slic
     if (r < 0)
         return r;
     move_set_memory(t->move, slices->chunk, slices->pieces, slices->count);
-    r = transfer_run(t, move_from_memory, transfer_pool(t), allowed);
+    struct pool *pool = vfile_is_in_memory(t->file) ? NULL : transfer_pool(t);
+    r = transfer_run(t, move_from_memory, pool, allowed);
     move_set_memory(t->move, NULL, NULL, 0);
     transfer_moved(t, atomic_load(&t->move->moved));
     if (r == 0 && allowed < slices->len)
