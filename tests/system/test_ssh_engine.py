@@ -108,6 +108,18 @@ def test_files_go_there_and_back(sshd, tmp_path, large, size):
     there_and_back(sshd, tmp_path, large[:size])
 
 
+@pytest.mark.parametrize("size", [0, 1, 20 * 1024 * 1024])
+def test_scp_moves_the_same_bytes(sshd, tmp_path, large, size):
+    name = tmp_path / "it's $(a) name"
+    name.write_bytes(large[:size])
+    sshd.run("scpput", name, tmp_path / "g *")
+    assert (tmp_path / "g *").read_bytes() == large[:size]
+    sshd.run("scpget", name, tmp_path / "h")
+    assert (tmp_path / "h").read_bytes() == large[:size]
+    said = sshd.run("scpget", tmp_path / "none", tmp_path / "i", expect=1)
+    assert b"No such file" in said and not (tmp_path / "i").exists()
+
+
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_each_cipher_moves_the_same_bytes(sshd, tmp_path, large, cipher):
     there_and_back(sshd, tmp_path, large[:5000000], more=("-c", cipher))

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "client/ssh_trust.h"
+#include "scp/client.h"
 #include "sftp/client.h"
 #include "ssh/agent.h"
 #include "task/runtime.h"
@@ -36,6 +37,7 @@ struct engine {
     struct vfs_policy policy;
     struct rights rights;
     uint64_t bytes;
+    char why[SCP_CLIENT_WHY_MAX];
     int result;
 };
 
@@ -60,19 +62,31 @@ static int open_root(struct engine *e)
     return r;
 }
 
-static int get(struct engine *e, struct sftp_client *c)
+/* c: NULL: by scp, over the stream. */
+static int fetch(struct engine *e, struct sftp_client *c, struct stream *stream,
+                 sftp_sink *sink, struct sftp_local *local)
 {
-    struct sftp_local local = {0};
-    struct sftp_get how = {.arg = &local};
-    struct sftp_got got;
-    struct vpath path;
-    int r;
-    if (strcmp(e->second, "-") == 0) {
-        r = sftp_client_get(c, bytes_str(e->first), &how, &got);
+    if (c != NULL) {
+        const struct sftp_get how = {.sink = sink, .arg = local};
+        struct sftp_got got;
+        int r = sftp_client_get(c, bytes_str(e->first), &how, &got);
         e->bytes = got.bytes;
         return r;
     }
-    r = vpath_parse(BYTES_LIT("/"), bytes_str(e->second), &path);
+    const char *slash = strrchr(e->first, '/');
+    struct scp_file file = {.name = bytes_str(slash != NULL ? slash + 1 : e->first)};
+    int r = scp_client_get(stream, &file, INT64_MAX, sink, local, e->why);
+    e->bytes = file.size_bytes;
+    return r;
+}
+
+static int get(struct engine *e, struct sftp_client *c, struct stream *stream)
+{
+    struct sftp_local local = {.stall_us = STALL_US};
+    struct vpath path;
+    if (strcmp(e->second, "-") == 0)
+        return fetch(e, c, stream, NULL, &local);
+    int r = vpath_parse(BYTES_LIT("/"), bytes_str(e->second), &path);
     if (r < 0)
         return r;
     const struct vupload_request request = {.kind = VUPLOAD_REPLACE};
@@ -81,28 +95,33 @@ static int get(struct engine *e, struct sftp_client *c)
     if (r < 0)
         return r;
     local.file = vupload_file(local.upload);
-    how.sink = sftp_local_sink;
-    r = sftp_client_get(c, bytes_str(e->first), &how, &got);
-    e->bytes = got.bytes;
+    r = fetch(e, c, stream, sftp_local_sink, &local);
     if (r == 0)
-        return vupload_commit(local.upload, got.bytes);
+        return vupload_commit(local.upload, e->bytes);
     vupload_break(local.upload, 0);
     return r;
 }
 
-static int put(struct engine *e, struct sftp_client *c)
+static int put(struct engine *e, struct sftp_client *c, struct stream *stream)
 {
-    struct sftp_local local = {0};
-    const struct sftp_put how = {.mode = 0644, .source = sftp_local_source, .arg = &local};
+    struct sftp_local local = {.stall_us = STALL_US};
     struct vpath path;
     int r = vpath_parse(BYTES_LIT("/"), bytes_str(e->first), &path);
+    if (r == 0) {
+        r = vfs_open(e->vfs, &path, &local.file);
+        vpath_done(&path);
+    }
     if (r < 0)
         return r;
-    r = vfs_open(e->vfs, &path, &local.file);
-    vpath_done(&path);
-    if (r < 0)
-        return r;
-    r = sftp_client_put(c, bytes_str(e->second), &how, &e->bytes);
+    if (c != NULL) {
+        const struct sftp_put how = {.mode = 0644, .source = sftp_local_source, .arg = &local};
+        r = sftp_client_put(c, bytes_str(e->second), &how, &e->bytes);
+    } else {
+        e->bytes = vfile_stat(local.file)->size_bytes;
+        const struct scp_file file = {
+            .name = BYTES_LIT("f"), .size_bytes = e->bytes, .mode = 0644};
+        r = scp_client_put(stream, &file, sftp_local_source, &local, e->why);
+    }
     (void)vfile_close(local.file);
     return r;
 }
@@ -116,14 +135,16 @@ static int print_name(void *arg, struct bytes name, const struct sftp_attributes
     return 0;
 }
 
-static int list(struct engine *e, struct sftp_client *c)
+static int list(struct engine *e, struct sftp_client *c, struct stream *stream)
 {
+    (void)stream;
     return sftp_client_list(c, bytes_str(e->first), 0, print_name, e);
 }
 
 /* -- verbs -- */
 
-static int use_sftp(struct engine *e, int (*fn)(struct engine *, struct sftp_client *))
+static int use_sftp(struct engine *e,
+                    int (*fn)(struct engine *, struct sftp_client *, struct stream *))
 {
     const struct sftp_client_settings settings = {.stall_us = STALL_US};
     struct ssh_channel *channel;
@@ -134,13 +155,32 @@ static int use_sftp(struct engine *e, int (*fn)(struct engine *, struct sftp_cli
         return say("sftp", r, "");
     r = sftp_client_new(ssh_channel_stream(channel), &settings, &c);
     if (r == 0) {
-        r = say(e->verb, fn(e, c), sftp_client_why(c));
+        r = say(e->verb, fn(e, c, ssh_channel_stream(channel)), sftp_client_why(c));
         (void)sftp_client_free(c);
     } else {
         (void)say("sftp", r, "");
     }
     (void)ssh_channel_close(channel);
     return r;
+}
+
+static int use_scp(struct engine *e, bool receives,
+                   int (*fn)(struct engine *, struct sftp_client *, struct stream *))
+{
+    struct buf command;
+    struct ssh_channel *channel;
+    buf_init(&command, 8192);
+    int r = scp_client_command(receives, false, bytes_str(receives ? e->second : e->first),
+                               &command);
+    if (r == 0)
+        r = ssh_channel_open_session(ssh_client_connection(e->client), false,
+                                     buf_bytes(&command), clock_after(LOGIN_US), &channel);
+    buf_done(&command);
+    if (r < 0)
+        return say("scp", r, "");
+    r = fn(e, NULL, ssh_channel_stream(channel));
+    (void)ssh_channel_close(channel);
+    return say("scp", r, e->why);
 }
 
 static int print_all(struct engine *e, struct stream *s)
@@ -183,6 +223,10 @@ static int run_verb(struct engine *e)
         return use_sftp(e, put);
     if (strcmp(e->verb, "list") == 0)
         return use_sftp(e, list);
+    if (strcmp(e->verb, "scpget") == 0)
+        return use_scp(e, false, get);
+    if (strcmp(e->verb, "scpput") == 0)
+        return use_scp(e, true, put);
     return run_command(e);
 }
 
@@ -313,7 +357,9 @@ int main(int argc, char **argv)
     struct runtime *runtime;
     e = (struct engine){.port = 22, .user = "nobody", .known_hosts = "/dev/null"};
     if (!read_options(&e, argc, argv)) {
-        fputs("usage: ssh_engine [options] HOST get|put|cat|list FIRST [SECOND]\n", stderr);
+        fputs(
+            "usage: ssh_engine [options] HOST get|put|scpget|scpput|cat|list FIRST [SECOND]\n",
+            stderr);
         return 2;
     }
     if (runtime_signals_setup() < 0 || runtime_new(&settings, &runtime) < 0)
