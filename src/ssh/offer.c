@@ -14,7 +14,6 @@ struct ssh_offer {
     char host_keys[LIST_TEXT];                 /* a client's */
     char ciphers[LIST_TEXT], gcm[LIST_TEXT];   /* gcm: those of AES-GCM alone, or empty */
     char macs[LIST_TEXT];
-    char compressions[LIST_TEXT];
 };
 
 /* What can be asked for by name, in the order of the default offer. */
@@ -153,9 +152,6 @@ int ssh_offer_new(enum ssh_role role, const struct ssh_offer_settings *settings,
     }
     pick_gcm(o);
     add_markers(o);
-    list_add(o->compressions, "none");
-    if (settings->zlib)
-        list_add(o->compressions, "zlib@openssh.com");
     *ret = o;
     return 0;
 }
@@ -190,6 +186,6 @@ void ssh_offer_lists(const struct ssh_offer *o, bool is_first, const struct ssh_
     ret->lists[SSH_LIST_MAC_TO_SERVER] = ret->lists[SSH_LIST_MAC_TO_CLIENT] =
         bytes_str(o->macs);
     ret->lists[SSH_LIST_COMPRESSION_TO_SERVER] = ret->lists[SSH_LIST_COMPRESSION_TO_CLIENT] =
-        bytes_str(o->compressions);
+        BYTES_LIT("none");
     ret->first_kex_packet_follows = false;
 }

@@ -4,7 +4,6 @@
 
 struct ssh_offer_settings {
     bool nistp256; /* also ecdh-sha2-nistp256 and ECDSA host keys */
-    bool zlib;     /* zlib@openssh.com, besides none */
     /* One cipher, MAC or key exchange alone, for measuring and tests; NULL: all. Names between
      * commas, best first. */
     const char *only_kex, *only_host_keys, *only_ciphers, *only_macs;

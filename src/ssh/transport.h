@@ -43,7 +43,6 @@ struct ssh_transport_settings {
     /* Rekey after so much in one direction or so long; 0: by the cipher's own limit alone. */
     uint64_t rekey_bytes, rekey_packets;
     usec_t rekey_us;
-    int zlib_level; /* 1..9 if zlib@openssh.com is chosen */
 };
 
 /* Borrows lower and settings; scope is for the queue's flusher and must outlive the object.
@@ -111,7 +110,7 @@ enum ssh_phase ssh_transport_phase(const struct ssh_transport *);
 /* SERVICE -> AUTH. */
 void ssh_transport_service_accepted(struct ssh_transport *);
 /* AUTH -> RUNNING, from one place of each role: when USERAUTH_SUCCESS was sealed or came.
- * Larger packets and delayed compression begin. */
+ * Larger packets begin. */
 void ssh_transport_auth_succeeded(struct ssh_transport *);
 
 /* -- what is known -- */

@@ -1,0 +1,108 @@
+/* What is offered in a KEXINIT, and to whom. */
+#include "ssh/offer.h"
+
+#include <errno.h>
+
+#include "check.h"
+#include "crypto/cipher.h"
+
+static const struct ssh_offer_settings everything = {.nistp256 = true};
+
+static struct ssh_kexinit lists_of(enum ssh_role role,
+                                   const struct ssh_offer_settings *settings, bool is_first,
+                                   const struct ssh_kexinit *peer, struct ssh_offer **ret_offer)
+{
+    struct ssh_kexinit m = {0};
+    assert_int_equal(ssh_offer_new(role, settings, ret_offer), 0);
+    ssh_offer_lists(*ret_offer, is_first, peer, NULL, &m);
+    return m;
+}
+
+static void nothing_is_offered_that_is_not_built(void **state)
+{
+    (void)state;
+    for (int role = SSH_CLIENT; role <= SSH_SERVER; role++) {
+        struct ssh_offer *offer;
+        struct ssh_kexinit m = lists_of((enum ssh_role)role, &everything, true, NULL, &offer);
+        assert_true(bytes_equal(m.lists[SSH_LIST_COMPRESSION_TO_SERVER], BYTES_LIT("none")));
+        assert_true(bytes_equal(m.lists[SSH_LIST_COMPRESSION_TO_CLIENT], BYTES_LIT("none")));
+        assert_false(m.first_kex_packet_follows);
+        ssh_offer_free(offer);
+    }
+}
+
+static void only_the_first_message_has_markers(void **state)
+{
+    (void)state;
+    struct ssh_offer *offer;
+    struct ssh_kexinit m = lists_of(SSH_SERVER, &everything, true, NULL, &offer);
+    assert_true(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT(SSH_STRICT_SERVER)));
+    assert_true(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT(SSH_EXT_INFO_SERVER)));
+    ssh_offer_lists(offer, false, NULL, "ssh-ed25519", &m);
+    assert_false(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT(SSH_STRICT_SERVER)));
+    assert_false(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT(SSH_EXT_INFO_SERVER)));
+    assert_true(bytes_equal(m.lists[SSH_LIST_HOST_KEY], BYTES_LIT("ssh-ed25519")));
+    ssh_offer_free(offer);
+}
+
+/* The client's order decides: what is slower is not offered to who has the faster one. */
+static void a_client_that_has_gcm_is_offered_nothing_else(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings gcm_first = {
+        .only_ciphers = "aes128-gcm@openssh.com,aes128-ctr"};
+    struct ssh_offer *offer;
+    struct ssh_kexinit peer = {0};
+    peer.lists[SSH_LIST_CIPHER_TO_SERVER] = peer.lists[SSH_LIST_CIPHER_TO_CLIENT] =
+        BYTES_LIT("aes128-ctr,aes128-gcm@openssh.com");
+    struct ssh_kexinit m = lists_of(SSH_SERVER, &gcm_first, true, &peer, &offer);
+    assert_true(
+        bytes_equal(m.lists[SSH_LIST_CIPHER_TO_CLIENT], BYTES_LIT("aes128-gcm@openssh.com")));
+    peer.lists[SSH_LIST_CIPHER_TO_CLIENT] = BYTES_LIT("aes128-ctr"); /* one way only */
+    ssh_offer_lists(offer, true, &peer, NULL, &m);
+    assert_true(bytes_equal(m.lists[SSH_LIST_CIPHER_TO_CLIENT],
+                            BYTES_LIT("aes128-gcm@openssh.com,aes128-ctr")));
+    ssh_offer_free(offer);
+}
+
+static void names_that_nobody_knows_are_refused(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings wrong[] = {
+        {.only_ciphers = "aes128-cbc"},
+        {.only_ciphers = ""},
+        {.only_macs = "hmac-md5"},
+        {.only_kex = "curve25519-sha256,diffie-hellman-group1-sha1"},
+        {.only_host_keys = "ssh-dss"},
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(wrong); i++) {
+        struct ssh_offer *offer = NULL;
+        assert_int_equal(ssh_offer_new(SSH_CLIENT, &wrong[i], &offer), -EINVAL);
+        assert_null(offer);
+    }
+}
+
+static void nist_curves_are_offered_by_setting(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings plain = {0};
+    struct ssh_offer *offer;
+    struct ssh_kexinit m = lists_of(SSH_SERVER, &plain, true, NULL, &offer);
+    assert_false(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT("ecdh-sha2-nistp256")));
+    ssh_offer_free(offer);
+    m = lists_of(SSH_SERVER, &everything, true, NULL, &offer);
+    assert_true(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT("ecdh-sha2-nistp256")));
+    ssh_offer_free(offer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_offered_that_is_not_built),
+        cmocka_unit_test(only_the_first_message_has_markers),
+        cmocka_unit_test(a_client_that_has_gcm_is_offered_nothing_else),
+        cmocka_unit_test(names_that_nobody_knows_are_refused),
+        cmocka_unit_test(nist_curves_are_offered_by_setting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
