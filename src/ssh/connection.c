@@ -216,6 +216,13 @@ static int on_extended(struct ssh_channel *ch, struct bytes data)
     return ssh_channel_adjust(ch);
 }
 
+/* To a server, what comes before a service was asked for is for nobody, and would stay. */
+static bool has_reader(const struct ssh_channel *ch)
+{
+    bool has_user = ssh_connection_role(ch->connection) == SSH_CLIENT || ch->service != NULL;
+    return has_user && !ch->has_peer_eof && !ch->has_peer_close && !ch->has_finished;
+}
+
 static int on_data(struct ssh_connection *c, struct ssh_channel *ch,
                    const struct ssh_packet *packet)
 {
@@ -225,8 +232,8 @@ static int on_data(struct ssh_connection *c, struct ssh_channel *ch,
     if (m.data.len > ch->window)
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "data beyond the window");
     ssh_channel_window_take(ch, (uint32_t)m.data.len);
-    if (m.data.len == 0 || ch->has_peer_eof || ch->has_peer_close || ch->has_finished)
-        return 0; /* nobody reads any more; a credit for it would invite more */
+    if (m.data.len == 0 || !has_reader(ch))
+        return 0; /* a credit for it would invite more */
     if (m.code != 0)
         return on_extended(ch, m.data);
     int r = ssh_channel_receive(ch, m.data, packet->chunk);

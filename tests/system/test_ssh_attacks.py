@@ -123,3 +123,10 @@ def test_the_first_line_of_a_key_counts(ssh_ferryd, ssh_keys, root, tmp_path):
     key = ssh_keys.public("ed25519")
     server = ssh_ferryd(root, authorized='from="10.0.0.1" %s\ncommand="cat file" %s\n%s\n' % (key, key, key))
     assert ssh_clients.OpenSsh(server, tmp_path, ssh_keys).exec("cat secret") == b"content"
+
+
+def test_data_before_any_request_does_not_hold_a_session_open(ssh_ferryd, root):
+    server = ssh_ferryd(root, config="timeouts { idle_s = 1 }")
+    with Raw(server) as client:
+        client.send(message(raw.DATA, client.open(), b"for nobody"))
+        assert "for too long" in client.words_at_the_end()
