@@ -114,11 +114,6 @@ int ssh_connection_ping(struct ssh_connection *c)
     return r == 0 ? ssh_transport_say(c->transport, bytes_of(payload, w.len)) : r;
 }
 
-unsigned ssh_connection_unanswered(const struct ssh_connection *c)
-{
-    return c->unanswered;
-}
-
 /* -- opening -- */
 
 /* While new keys are made any number of opens may be under way, from a peer that does not know

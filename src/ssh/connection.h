@@ -80,9 +80,8 @@ bool ssh_connection_is_full(const struct ssh_connection *);
 /* No task of a service runs, and nothing is owed. */
 bool ssh_connection_is_idle(const struct ssh_connection *);
 unsigned ssh_connection_channels(const struct ssh_connection *);
-/* keepalive@openssh.com: asks for an answer; unanswered ones are counted. */
+/* keepalive@openssh.com: asks for an answer, unless new keys are being made. */
 MUST_CHECK int ssh_connection_ping(struct ssh_connection *);
-unsigned ssh_connection_unanswered(const struct ssh_connection *);
 
 /* -- a channel, for who uses it -- */
 

@@ -11,6 +11,9 @@
 #define SESSION_DOZES      1
 #define LINGER_US          (2 * USEC_PER_S) /* the peer may take so long to read the last words */
 #define CONTROL_UNSENT_MAX (SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX)
+/* A peer that says nothing while a service of ours runs is asked whether it lives. */
+#define KEEPALIVE_US  (60 * USEC_PER_S)
+#define KEEPALIVE_MAX 3
 
 /* -- the end -- */
 
@@ -97,6 +100,14 @@ static usec_t earlier(usec_t a, usec_t b)
     return a < b ? a : b;
 }
 
+static int fill(struct ssh_session *s)
+{
+    int r = ssh_transport_fill(s->transport);
+    s->quiet_at = clock_now();
+    s->pings = 0;
+    return r;
+}
+
 /* Waits for bytes, the wake event or the deadline, and reads. A peer whose packets never become
  * whole is not kept alive by them: the deadline is looked at each time. */
 static int wait_and_fill(struct ssh_session *s, usec_t deadline)
@@ -106,7 +117,7 @@ static int wait_and_fill(struct ssh_session *s, usec_t deadline)
         return -ETIMEDOUT;
     int r = stream_wait(s->base.control, &s->wake, earlier(deadline, exchange));
     if (r == 0)
-        return ssh_transport_fill(s->transport);
+        return fill(s);
     return r == 1 ? 0 : r;
 }
 
@@ -158,6 +169,22 @@ static int wait_until_it_goes_on(struct ssh_session *s)
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
 }
 
+/* A session that dozes has the idle timeout; of another the client is asked now and then, and
+ * must say something. */
+static int wait_for_a_sign(struct ssh_session *s, usec_t deadline)
+{
+    usec_t ping_at = s->quiet_at + KEEPALIVE_US;
+    if (clock_now() >= ping_at) {
+        if (s->pings == KEEPALIVE_MAX)
+            return -ETIMEDOUT;
+        s->pings++;
+        s->quiet_at = clock_now();
+        return ssh_connection_ping(s->connection);
+    }
+    int r = wait_and_fill(s, earlier(deadline, ping_at));
+    return r == -ETIMEDOUT && clock_now() >= ping_at ? 0 : r; /* the next turn asks */
+}
+
 /* Nothing to read is here. */
 static int wait_for_more(struct ssh_session *s)
 {
@@ -165,10 +192,10 @@ static int wait_for_more(struct ssh_session *s)
     if (clock_now() >= deadline)
         return -ETIMEDOUT;
     if (!may_doze(s))
-        return wait_and_fill(s, deadline);
+        return wait_for_a_sign(s, deadline);
     int r = stream_wait(s->base.control, &s->wake, clock_now()); /* it only looks */
     if (r == 0)
-        return ssh_transport_fill(s->transport);
+        return fill(s);
     if (r == 1)
         return 0;
     return r == -ETIMEDOUT ? SESSION_DOZES : r;
@@ -216,7 +243,7 @@ static int open_connection(struct ssh_session *s)
     };
     s->base.cipher = ssh_cipher_name(ssh_transport_chosen(s->transport)->cipher[SSH_TO_CLIENT]);
     s->base.doing = "idle";
-    s->base.active_at = clock_now();
+    s->base.active_at = s->quiet_at = clock_now();
     return ssh_connection_new(s->transport, &s->children, &s->channels, &s->connection);
 }
 

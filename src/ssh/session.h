@@ -12,6 +12,8 @@ struct ssh_session {
     struct ssh_connection *connection; /* from the login on */
     struct ssh_connection_settings channels;
     uint8_t refusals, questions; /* of the login */
+    uint8_t pings;               /* since the peer was heard */
+    usec_t quiet_at;             /* when it was heard, or pinged */
 };
 
 /* The next message that is for the session. -ETIMEDOUT: none before the deadline; or why the

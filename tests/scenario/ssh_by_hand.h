@@ -20,6 +20,25 @@ struct by_hand {
     struct bytes heard;
 };
 
+static inline void hand_init(struct by_hand *h)
+{
+    h->held = 0;
+    h->sent = h->received = 0;
+    h->is_strict = false;
+    h->session_id.len = 0;
+    TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
+                               BYTES_NONE, &h->sealing) == 0);
+    TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, false, BYTES_NONE, BYTES_NONE,
+                               BYTES_NONE, &h->opening) == 0);
+}
+
+static inline void hand_done(struct by_hand *h)
+{
+    h->stream = stream_free(h->stream);
+    h->sealing = ssh_cipher_free(h->sealing);
+    h->opening = ssh_cipher_free(h->opening);
+}
+
 static inline int hand_write(struct by_hand *h, struct bytes data)
 {
     return stream_write_bytes(h->stream, data);

@@ -30,7 +30,7 @@ static inline int hand_kexinit(struct by_hand *h, const struct hand_exchange *e,
     return hand_say(h, buf_bytes(&k->own_kexinit));
 }
 
-static inline int hand_init(struct by_hand *h, struct ssh_kex *k)
+static inline int hand_kex_init(struct by_hand *h, struct ssh_kex *k)
 {
     uint8_t payload[600];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
@@ -121,7 +121,7 @@ static inline int hand_steps(struct by_hand *h, const struct hand_exchange *e,
     if (r == 0 && e->between.len > 0)
         r = hand_say(h, e->between);
     if (r == 0)
-        r = hand_init(h, k);
+        r = hand_kex_init(h, k);
     if (r == 0)
         r = hand_reply(h, k);
     return r == 0 ? hand_newkeys(h, k) : r;
@@ -149,7 +149,8 @@ static inline int hand_log_in(struct by_hand *h)
     int r = hand_say(h, bytes_of(payload, w.len));
     const struct ssh_auth_request request = {.user = BYTES_LIT("ann"),
                                              .service = BYTES_LIT("ssh-connection"),
-                                             .method = SSH_AUTH_NONE};
+                                             .method = SSH_AUTH_PASSWORD,
+                                             .password = BYTES_LIT("right")};
     w = wire_writer_of(payload, sizeof(payload));
     ssh_auth_request_write(&w, &request);
     if (r == 0)

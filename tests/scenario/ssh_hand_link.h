@@ -17,18 +17,11 @@ static inline void hand_main(void *arg)
     struct ssh_offer *offer = NULL;
     struct scope scope;
     struct stream *server_end_of = NULL;
-    h.held = 0;
-    h.sent = h.received = 0;
-    h.is_strict = false;
-    h.session_id.len = 0;
+    hand_init(&h);
     scope_init(&scope);
     TASK_ASSERT(memory_pair_new(LINK_BYTES, l->seed, &h.stream, &server_end_of) == 0);
     h.stream->stall_us = 2 * STALL_US;
     TASK_ASSERT(ssh_offer_new(SSH_SERVER, &l->offers, &offer) == 0);
-    TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
-                               BYTES_NONE, &h.sealing) == 0);
-    TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, false, BYTES_NONE, BYTES_NONE,
-                               BYTES_NONE, &h.opening) == 0);
     l->server.stream = server_end_of;
     l->server.transport_settings = (struct ssh_transport_settings){
         .role = SSH_SERVER,
@@ -38,11 +31,9 @@ static inline void hand_main(void *arg)
     };
     TASK_ASSERT(scope_start(&scope, "server", TASK_NORMAL, server_main, &l->server, NULL) == 0);
     l->result = l->client(&h);
-    h.stream = stream_free(h.stream);
+    hand_done(&h);
     (void)(scope_wait(&scope, USEC_NEVER) < 0);
     scope_leave(&scope);
-    h.sealing = ssh_cipher_free(h.sealing);
-    h.opening = ssh_cipher_free(h.opening);
     ssh_offer_free(offer);
 }
 
