@@ -36,7 +36,7 @@ struct sftp_part {
     uint32_t len;
 };
 
-/* A whole file that is on its way. Lies on its task's stack. */
+/* A whole file that is on its way; it leaves before its task goes. */
 struct sftp_flow {
     struct event moved; /* something was answered */
     sftp_sink *sink;

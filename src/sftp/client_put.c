@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "sftp/client_internal.h"
 #include "xfer/piece.h"
 
@@ -11,19 +12,21 @@
 #define LEAST_DATA 1024 /* another WRITE is not begun for less */
 #define MODE_USUAL 0666
 
+/* WRITEs as they are laid out in a room. */
+struct layout {
+    uint32_t lens[JOINED_MAX];
+    unsigned count, parts_count;
+    struct iovec parts[ROOM_PIECES_MAX]; /* memory of the data */
+};
+
+/* On the heap, for its size. */
 struct upload {
     struct sftp_client *client;
     struct sftp_remote file;
     const struct sftp_put *put;
     struct sftp_flow flow;
     bool has_ended; /* the source */
-};
-
-/* WRITEs as they are laid out in a room. */
-struct layout {
-    uint32_t lens[JOINED_MAX];
-    unsigned count, parts_count;
-    struct iovec parts[ROOM_PIECES_MAX]; /* memory of the data */
+    struct layout layout;
 };
 
 struct place {
@@ -174,19 +177,20 @@ static PARKS int write_one(struct upload *u)
 
 static PARKS int fill_and_send(struct upload *u, struct room *room)
 {
-    struct layout l;
-    lay_out(u, room, &l);
-    if (l.count == 0) {
+    struct layout *l = &u->layout;
+    lay_out(u, room, l);
+    if (l->count == 0) {
         room_drop(room);
         return write_one(u);
     }
-    ssize_t n = u->put->source(u->put->arg, u->flow.next, room->chunk, l.parts, l.parts_count);
+    ssize_t n =
+        u->put->source(u->put->arg, u->flow.next, room->chunk, l->parts, l->parts_count);
     if (n <= 0) {
         room_drop(room);
         u->has_ended = n == 0;
         return (int)n;
     }
-    int r = send_writes(u, room, &l, (size_t)n);
+    int r = send_writes(u, room, l, (size_t)n);
     if (r < 0)
         sftp_client_break(u->client, r);
     return r;
@@ -254,27 +258,40 @@ static PARKS int finish(struct upload *u)
     return r;
 }
 
+static PARKS int put_file(struct upload *u, struct bytes path, uint64_t *ret_bytes)
+{
+    struct sftp_client *c = u->client;
+    uint32_t flags = SFTP_OPEN_WRITE;
+    if (u->put->offset == 0)
+        flags |= SFTP_OPEN_CREATE | SFTP_OPEN_TRUNCATE;
+    int r = sftp_client_open(c, path, flags, u->put->mode != 0 ? u->put->mode : MODE_USUAL,
+                             &u->file);
+    if (r < 0)
+        return r;
+    event_init(&u->flow.moved);
+    u->flow.next = u->put->offset;
+    sftp_flight_init(&u->flow.flight, c->write_bytes, c->in_flight_max, clock_now());
+    r = finish(u);
+    sftp_flow_leave(c, &u->flow);
+    *ret_bytes = u->flow.bytes;
+    if (r == -ECANCELED || c->broken < 0) /* a file that is left open is no whole one */
+        return r < 0 ? r : c->broken;
+    int closed = sftp_client_close(c, &u->file);
+    return r < 0 ? r : closed;
+}
+
 int sftp_client_put(struct sftp_client *c, struct bytes path, const struct sftp_put *put,
                     uint64_t *ret_bytes)
 {
-    struct upload u = {.client = c, .put = put};
-    uint32_t flags = SFTP_OPEN_WRITE;
-    if (put->offset == 0)
-        flags |= SFTP_OPEN_CREATE | SFTP_OPEN_TRUNCATE;
+    struct upload *u = mem_new(sizeof(*u));
     *ret_bytes = 0;
-    int r = sftp_client_open(c, path, flags, put->mode != 0 ? put->mode : MODE_USUAL, &u.file);
-    if (r < 0)
-        return r;
-    event_init(&u.flow.moved);
-    u.flow.next = put->offset;
-    sftp_flight_init(&u.flow.flight, c->write_bytes, c->in_flight_max, clock_now());
-    r = finish(&u);
-    sftp_flow_leave(c, &u.flow);
-    *ret_bytes = u.flow.bytes;
-    if (r == -ECANCELED || c->broken < 0) /* a file that is left open is no whole one */
-        return r;
-    int closed = sftp_client_close(c, &u.file);
-    return r < 0 ? r : closed;
+    if (u == NULL)
+        return -ENOMEM;
+    u->client = c;
+    u->put = put;
+    int r = put_file(u, path, ret_bytes);
+    mem_free(u);
+    return r;
 }
 
 ssize_t sftp_local_source(void *arg, uint64_t offset, struct chunk *chunk,
