@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "crypto/random.h"
 #include "task/runtime.h"
 #include "task/sys.h"
 

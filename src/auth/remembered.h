@@ -2,7 +2,7 @@
  * thread-safe: auth/check.c holds its lock. For auth/ only. */
 #pragma once
 #include "base/clock.h"
-#include "crypto/random.h"
+#include "crypto/mac.h"
 
 struct remembered {
     struct remembered_entry *entries; /* REMEMBERED_MAX */

@@ -60,7 +60,7 @@ int crypto_digest(enum crypto_digest_kind kind, const struct bytes *parts, unsig
     return result_of(is_done);
 }
 
-/* -- bit by bit -- */
+/* -- piece by piece -- */
 
 int crypto_hash_new(enum crypto_digest_kind kind, struct crypto_hash **ret)
 {

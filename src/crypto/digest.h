@@ -1,4 +1,5 @@
-/* Digests and HMAC over raw bytes. Primitives are OpenSSL's. */
+/* Digests and HMAC over raw bytes. The keyed digest of our own values is in crypto/mac.h.
+ * Primitives are OpenSSL's. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@ size_t crypto_digest_len(enum crypto_digest_kind);
 MUST_CHECK int crypto_digest(enum crypto_digest_kind, const struct bytes *parts, unsigned count,
                              uint8_t ret[CRYPTO_DIGEST_MAX]);
 
-/* Bit by bit, for files. */
+/* Piece by piece, for files. */
 struct crypto_hash;
 MUST_CHECK int crypto_hash_new(enum crypto_digest_kind, struct crypto_hash **ret); /* -ENOMEM */
 MUST_CHECK int crypto_hash_add(struct crypto_hash *, struct bytes);

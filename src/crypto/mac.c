@@ -1,3 +1,5 @@
+#include "crypto/mac.h"
+
 #include <errno.h>
 
 #include <openssl/core_names.h>
@@ -5,7 +7,6 @@
 #include <openssl/evp.h>
 
 #include "base/mem.h"
-#include "crypto/random.h"
 
 struct crypto_mac_key {
     EVP_MAC_CTX *ready; /* with the key in; never used itself, only copied */

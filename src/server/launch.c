@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "crypto/random.h"
+#include "crypto/mac.h"
 #include "server/banner.h"
 #include "server/control.h"
 #include "server/journal.h"

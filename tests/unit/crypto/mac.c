@@ -1,7 +1,8 @@
+#include "crypto/mac.h"
+
 #include "base/attr.h"
 #include "base/secret.h"
 #include "check.h"
-#include "crypto/random.h"
 
 static int mac_with(struct bytes key, const struct bytes *parts, unsigned count, uint8_t *ret)
 {

@@ -1,6 +1,7 @@
 #include "crypto/random.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "check.h"
