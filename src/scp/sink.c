@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "scp/internal.h"
-#include "vfs/handle.h"
 
 #define CLOSE_US        (30 * USEC_PER_S)
 #define CLOSE_BROKEN_US (5 * USEC_PER_S)

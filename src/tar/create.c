@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "io/chunk.h"
 #include "tar/internal.h"
-#include "vfs/handle.h"
 #include "vfs/walk.h"
 
 #define PIECE_BYTES                                                                            \

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/attr.h"
-#include "vfs/handle.h"
+#include "vfs/vfs.h"
 
 /* For futimens(2). */
 void attr_times(const struct vattr *, struct timespec ret[2]);

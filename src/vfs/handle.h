@@ -1,5 +1,4 @@
-/* Files that are read and written anywhere while they are open, as SFTP does; and what SFTP
- * asks besides.
+/* Files that are read and written anywhere while they are open, as SFTP does.
  *
  * A handle that makes a file or truncates one is an upload: with policy.atomic_upload its bytes
  * lie under a temporary name until vhandle_close() puts them into place, and 0 from that means
@@ -45,14 +44,6 @@ void vhandle_lost(struct vhandle *, uint64_t offset);
 PARKS MUST_CHECK int vhandle_stat(struct vhandle *, struct vstat *ret);
 PARKS MUST_CHECK int vhandle_sync(struct vhandle *);
 
-/* What SETSTAT can ask; unset fields stay as they are. Ownership is never changed. */
-struct vattr {
-    bool has_size, has_mode, has_times;
-    uint64_t size_bytes;
-    mode_t mode; /* never setuid, setgid, sticky */
-    int64_t atime_us, mtime_us;
-};
-
 /* The size needs the rights of a write, mode and times RIGHT_SETATTR. Of an upload, mode and
  * times hold in the file that it becomes, whatever is written after them. */
 PARKS MUST_CHECK int vhandle_set(struct vhandle *, const struct vattr *);
@@ -61,29 +52,3 @@ PARKS MUST_CHECK int vhandle_set(struct vhandle *, const struct vattr *);
 PARKS MUST_CHECK int vhandle_close(struct vhandle *, bool keep);
 /* The same without keep, left to the pool: cannot park. NULL is fine; returns NULL. */
 struct vhandle *vhandle_free(struct vhandle *);
-
-/* -- by path -- */
-
-/* follow false: a link has times of its own, and -EOPNOTSUPP for the rest. */
-PARKS MUST_CHECK int vfs_set(struct vfs *, const struct vpath *, bool follow,
-                             const struct vattr *);
-/* Links need RIGHT_LINK. target is stored as it is, relative to the link; what leads out of the
- * root is not followed later. A second name is one of a regular file, and may not allow what
- * the first does not. */
-PARKS MUST_CHECK int vfs_symlink(struct vfs *, struct bytes target, const struct vpath *link);
-PARKS MUST_CHECK int vfs_link(struct vfs *, const struct vpath *from, const struct vpath *to);
-/* At most size - 1 bytes and a NUL. */
-PARKS MUST_CHECK int vfs_readlink(struct vfs *, const struct vpath *, char *ret, size_t size);
-/* -EEXIST if `to` is there: what SFTP's plain RENAME is (draft-ietf-secsh-filexfer-02 6.5). */
-PARKS MUST_CHECK int vfs_rename_new(struct vfs *, const struct vpath *from,
-                                    const struct vpath *to);
-
-struct vspace {
-    uint64_t block_bytes, blocks, blocks_free, blocks_available;
-    uint64_t files, files_free, id;
-    uint32_t name_max;
-    bool read_only;
-};
-
-/* Of the file system, or of the account's quota where that is less. */
-PARKS MUST_CHECK int vfs_space(struct vfs *, const struct vpath *, struct vspace *ret);

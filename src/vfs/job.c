@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "task/sys.h"
 
 /* struct job is the first member of struct op, and that of each operation. */
 static struct op *op_of(struct job *j)
@@ -94,4 +95,22 @@ int op_finish(struct op *o)
         return r;
     op_free(o);
     return 0;
+}
+
+int op_on_two(struct op *o, char *from, char *to,
+              int (*act)(struct op *, int, const char *, int, const char *))
+{
+    int from_dir = -1, to_dir = -1;
+    const char *from_leaf = NULL, *to_leaf = NULL;
+    int r = beneath_parent(&o->root->tree, from, &from_dir, &from_leaf);
+    if (r == 0)
+        r = beneath_parent(&o->root->tree, to, &to_dir, &to_leaf);
+    if (r == 0) {
+        quota_names_lock(o->quota);
+        r = act(o, from_dir, from_leaf, to_dir, to_leaf);
+        quota_names_unlock(o->quota);
+    }
+    sys_close(from_dir);
+    sys_close(to_dir);
+    return r;
 }

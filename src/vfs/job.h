@@ -75,5 +75,11 @@ PARKS void op_abandon(struct op *);
 /* For those with nothing to hand out: frees it always; a positive result is 0. */
 PARKS MUST_CHECK int op_finish(struct op *);
 
+/* For acts on two names: both parents are open, and the tree's names locked, while it runs. The
+ * paths are relative, and as those of beneath_parent(). */
+MUST_CHECK int op_on_two(struct op *, char *from, char *to,
+                         int (*act)(struct op *, int from_dir, const char *from, int to_dir,
+                                    const char *to));
+
 enum vstat_kind vstat_kind_of(mode_t);
 void vstat_from(const struct stat *, struct vstat *ret);

@@ -6,7 +6,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "task/sys.h"
-#include "vfs/handle.h"
 #include "vfs/job.h"
 
 /* What the second name of a file may not allow if the first does not. */
@@ -131,8 +130,8 @@ int vfs_readlink(struct vfs *v, const struct vpath *path, char *ret, size_t size
 
 /* -- hard -- */
 
-static int link_file(struct link_op *o, int from_dir, const char *from, int to_dir,
-                     const char *to)
+/* Under the lock of names, since the file may be on its way out. */
+static int link_file(struct op *op, int from_dir, const char *from, int to_dir, const char *to)
 {
     struct stat st;
     int r = leaf_stat(from_dir, from, &st);
@@ -140,31 +139,18 @@ static int link_file(struct link_op *o, int from_dir, const char *from, int to_d
         return r;
     if (!S_ISREG(st.st_mode))
         return S_ISDIR(st.st_mode) ? -EISDIR : -FERRY_ENOTREG;
-    r = quota_take(o->op.quota, 0, 1);
+    r = quota_take(op->quota, 0, 1);
     if (r < 0)
         return r;
     r = leaf_link(from_dir, from, to_dir, to);
     if (r < 0)
-        quota_give(o->op.quota, 0, 1);
+        quota_give(op->quota, 0, 1);
     return r;
 }
 
 static int act_link(struct op *op)
 {
-    struct link_op *o = (struct link_op *)op;
-    int from_dir = -1, to_dir = -1;
-    const char *from = NULL, *to = NULL;
-    int r = beneath_parent(&op->root->tree, o->other, &from_dir, &from);
-    if (r == 0)
-        r = beneath_parent(&op->root->tree, op->path, &to_dir, &to);
-    if (r == 0) {
-        quota_names_lock(op->quota); /* the file may be on its way out */
-        r = link_file(o, from_dir, from, to_dir, to);
-        quota_names_unlock(op->quota);
-    }
-    sys_close(from_dir);
-    sys_close(to_dir);
-    return r;
+    return op_on_two(op, ((struct link_op *)op)->other, op->path, link_file);
 }
 
 static int check_link(const struct vfs *v, const struct vpath *from, const struct vpath *to)

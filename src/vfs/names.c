@@ -1,9 +1,9 @@
+/* Names: directories made and removed, files removed, renaming. */
 #include <errno.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "task/sys.h"
-#include "vfs/handle.h"
 #include "vfs/job.h"
 #include "vfs/partial.h"
 
@@ -102,9 +102,10 @@ static int act_unlink(struct op *op)
 
 /* -- rename -- */
 
-static int rename_leaf(struct name_op *o, int from_dir, const char *from, int to_dir,
+static int rename_leaf(struct op *op, int from_dir, const char *from, int to_dir,
                        const char *to)
 {
+    const struct name_op *o = (const struct name_op *)op;
     struct stat source, old;
     int r = leaf_stat(from_dir, from, &source);
     if (r < 0)
@@ -118,26 +119,13 @@ static int rename_leaf(struct name_op *o, int from_dir, const char *from, int to
     if (r == -EEXIST && !o->may_replace)
         return o->taken;
     if (r == 0 && goes)
-        give_back(o->op.quota, &old);
+        give_back(op->quota, &old);
     return r;
 }
 
 static int act_rename(struct op *op)
 {
-    struct name_op *o = (struct name_op *)op;
-    int from_dir = -1, to_dir = -1;
-    const char *from = NULL, *to = NULL;
-    int r = beneath_parent(&op->root->tree, op->path, &from_dir, &from);
-    if (r == 0)
-        r = beneath_parent(&op->root->tree, o->to, &to_dir, &to);
-    if (r == 0) {
-        quota_names_lock(op->quota);
-        r = rename_leaf(o, from_dir, from, to_dir, to);
-        quota_names_unlock(op->quota);
-    }
-    sys_close(from_dir);
-    sys_close(to_dir);
-    return r;
+    return op_on_two(op, op->path, ((struct name_op *)op)->to, rename_leaf);
 }
 
 static int check_rename(const struct vfs *v, const struct vpath *from, const struct vpath *to)

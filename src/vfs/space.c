@@ -4,8 +4,8 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 
-#include "vfs/handle.h"
 #include "vfs/job.h"
+#include "vfs/vfs.h"
 
 struct space_op {
     struct op op;

@@ -176,6 +176,43 @@ PARKS MUST_CHECK int vfs_rmdir(struct vfs *, const struct vpath *);
 PARKS MUST_CHECK int vfs_unlink(struct vfs *,
                                 const struct vpath *); /* a link itself, never its target */
 PARKS MUST_CHECK int vfs_rename(struct vfs *, const struct vpath *from, const struct vpath *to);
+/* -EEXIST if `to` is there: what SFTP's plain RENAME is (draft-ietf-secsh-filexfer-02 6.5). */
+PARKS MUST_CHECK int vfs_rename_new(struct vfs *, const struct vpath *from,
+                                    const struct vpath *to);
+/* Links need RIGHT_LINK. target is stored as it is, relative to the link; what leads out of the
+ * root is not followed later. A second name is one of a regular file, and may not allow what
+ * the first does not. */
+PARKS MUST_CHECK int vfs_symlink(struct vfs *, struct bytes target, const struct vpath *link);
+PARKS MUST_CHECK int vfs_link(struct vfs *, const struct vpath *from, const struct vpath *to);
+/* At most size - 1 bytes and a NUL. */
+PARKS MUST_CHECK int vfs_readlink(struct vfs *, const struct vpath *, char *ret, size_t size);
+
+/* -- attributes -- */
+
 PARKS MUST_CHECK int vfs_chmod(struct vfs *, const struct vpath *,
-                               mode_t); /* never setuid, setgid, sticky */
+                               mode_t); /* never setuid, setgid, sticky; -EPERM: the root */
 PARKS MUST_CHECK int vfs_set_mtime(struct vfs *, const struct vpath *, int64_t mtime_us);
+
+/* What is to be set; the other fields stay as they are. Ownership is never changed. */
+struct vattr {
+    bool has_size, has_mode, has_times;
+    uint64_t size_bytes;
+    mode_t mode; /* never setuid, setgid, sticky */
+    int64_t atime_us, mtime_us;
+};
+
+/* follow false: a link has times of its own, and -EOPNOTSUPP for the rest. */
+PARKS MUST_CHECK int vfs_set(struct vfs *, const struct vpath *, bool follow,
+                             const struct vattr *);
+
+/* -- room -- */
+
+struct vspace {
+    uint64_t block_bytes, blocks, blocks_free, blocks_available;
+    uint64_t files, files_free, id;
+    uint32_t name_max;
+    bool read_only;
+};
+
+/* Of the file system, or of the account's quota where that is less. */
+PARKS MUST_CHECK int vfs_space(struct vfs *, const struct vpath *, struct vspace *ret);
