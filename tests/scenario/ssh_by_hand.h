@@ -9,6 +9,7 @@
 
 struct by_hand {
     struct stream *stream;
+    struct crypto_key *key; /* logs in with it; NULL: with a password */
     struct ssh_cipher *sealing, *opening;
     uint32_t sent, received; /* sequence numbers */
     bool is_strict;
@@ -22,6 +23,7 @@ struct by_hand {
 
 static inline void hand_init(struct by_hand *h)
 {
+    h->key = NULL;
     h->held = 0;
     h->sent = h->received = 0;
     h->is_strict = false;

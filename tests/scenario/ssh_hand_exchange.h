@@ -1,5 +1,6 @@
 /* Key exchanges and logins of a client by hand. */
 #pragma once
+#include "ssh/wire/key.h"
 #include "ssh_by_hand.h"
 
 /* What it offers and does in an exchange. */
@@ -140,21 +141,40 @@ static const struct hand_exchange hand_usual = {
     .kex = "curve25519-sha256,ext-info-c," SSH_STRICT_CLIENT,
     .cipher = "aes128-gcm@openssh.com"};
 
+static inline int hand_request_login(struct by_hand *h)
+{
+    uint8_t payload[512], blob[128], data[512], signature[128];
+    struct ssh_auth_request request = {.user = BYTES_LIT("ann"),
+                                       .service = BYTES_LIT("ssh-connection"),
+                                       .method = SSH_AUTH_PASSWORD,
+                                       .password = BYTES_LIT("right")};
+    if (h->key != NULL) {
+        struct wire_writer b = wire_writer_of(blob, sizeof(blob));
+        struct wire_writer d = wire_writer_of(data, sizeof(data));
+        struct wire_writer s = wire_writer_of(signature, sizeof(signature));
+        request.method = SSH_AUTH_PUBLICKEY;
+        request.has_signature = true;
+        request.algorithm = BYTES_LIT("ssh-ed25519");
+        ssh_key_write(&b, h->key);
+        request.blob = bytes_of(blob, b.len);
+        ssh_auth_signed_write(&d, bytes_of(h->session_id.bytes, h->session_id.len), &request);
+        TASK_ASSERT(ssh_sign(h->key, request.algorithm, bytes_of(data, d.len), &s) == 0);
+        request.signature = bytes_of(signature, s.len);
+    }
+    struct wire_writer w = wire_writer_of(payload, sizeof(payload));
+    ssh_auth_request_write(&w, &request);
+    return hand_say(h, bytes_of(payload, w.len));
+}
+
 /* Up to the login, whose end is the first message that channels may follow. */
 static inline int hand_log_in(struct by_hand *h)
 {
-    uint8_t payload[128];
+    uint8_t payload[64];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     ssh_service_write(&w, SSH_MSG_SERVICE_REQUEST, BYTES_LIT("ssh-userauth"));
     int r = hand_say(h, bytes_of(payload, w.len));
-    const struct ssh_auth_request request = {.user = BYTES_LIT("ann"),
-                                             .service = BYTES_LIT("ssh-connection"),
-                                             .method = SSH_AUTH_PASSWORD,
-                                             .password = BYTES_LIT("right")};
-    w = wire_writer_of(payload, sizeof(payload));
-    ssh_auth_request_write(&w, &request);
     if (r == 0)
-        r = hand_say(h, bytes_of(payload, w.len));
+        r = hand_request_login(h);
     while (r >= 0 && r != SSH_MSG_USERAUTH_SUCCESS) {
         r = hand_hear(h);
         if (r > SSH_MSG_USERAUTH_SUCCESS)

@@ -19,6 +19,7 @@ struct link {
     int (*dialogue)(struct link *); /* the client's, in a task */
     void *state;
 
+    struct scope servers; /* with one task */
     struct test_server server;
     struct ssh_client *client;
     int connected; /* of ssh_client_start() */
@@ -77,6 +78,7 @@ static inline void link_main(void *arg)
     struct ssh_offer *offer = NULL;
     usec_t began_at = clock_now();
     scope_init(&scope);
+    scope_init(&l->servers);
     scope_init(&relays);
     l->result = l->connected = -EIO;
     l->server.result = -EIO;
@@ -104,14 +106,16 @@ static inline void link_main(void *arg)
     if (r == 0 && l->before_ident.len > 0)
         r = stream_write_bytes(server_end_of, l->before_ident);
     if (r == 0)
-        r = scope_start(&scope, "server", TASK_NORMAL, server_main, &l->server, NULL);
+        r = scope_start(&l->servers, "server", TASK_NORMAL, server_main, &l->server, NULL);
     if (r == 0) {
         server_end_of = NULL;
         link_client(l, ends[0], &scope);
         ends[0] = NULL;
         (void)(scope_wait(&scope, USEC_NEVER) < 0);
+        (void)(scope_wait(&l->servers, USEC_NEVER) < 0);
     }
     scope_leave(&scope);
+    scope_leave(&l->servers);
     scope_leave(&relays);
     stream_free(ends[0]);
     stream_free(server_end_of);

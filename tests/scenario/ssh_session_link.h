@@ -11,6 +11,8 @@
 #include "ssh_hand_channels.h"
 #include "task/runtime.h"
 
+#define TURNS_TO_HEAR 100000 /* that the client has gone */
+
 struct session_link {
     int (*client)(struct by_hand *);
     uint64_t rekey_bytes;
@@ -39,6 +41,11 @@ static inline void session_world_init(struct session_world *w, const struct sess
     TASK_ASSERT(auth_new(runtime_hash_pool(runtime_self()), &w->auth) == 0);
     TASK_ASSERT(account_new(bytes_str("ann"), &a) == 0);
     a->hash = mem_strdup(crypt("right", "$5$rounds=1000$ferry")); /* not the subject */
+    uint8_t blob[128];
+    struct wire_writer out = wire_writer_of(blob, sizeof(blob));
+    ssh_key_write(&out, test_key(CRYPTO_ED25519));
+    const struct account_key key = {.blob = blob, .blob_len = out.len, .expires_s = INT64_MAX};
+    TASK_ASSERT(account_add_key(a, &key) == 0);
     TASK_ASSERT(auth_add(w->auth, a) == 0);
     w->settings = (struct session_settings){
         .roots = &w->root,
@@ -99,12 +106,11 @@ static inline void session_link_main(void *arg)
     session_world_init(&w, l);
     session_connect(l, &w, &h.stream);
     l->result = l->client(&h);
-    usec_t left_at = clock_now();
     hand_done(&h);
+    for (unsigned i = 0; i < TURNS_TO_HEAR && session_count_here() > 0; i++)
+        task_yield(); /* no time passes */
+    TASK_ASSERT(session_count_here() == 0);
     TASK_ASSERT(scope_wait(&l->sessions, USEC_NEVER) == 0);
-    while (session_count_here() > 0)
-        TASK_ASSERT(task_sleep_until(clock_after(USEC_PER_MS)) == 0);
-    TASK_ASSERT(clock_now() - left_at < USEC_PER_S); /* it heard of it at once */
     scope_leave(&l->sessions);
     session_world_done(&w);
 }
