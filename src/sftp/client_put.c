@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/piece_cursor.h"
 #include "sftp/client_internal.h"
 #include "xfer/piece.h"
 
@@ -29,27 +30,6 @@ struct upload {
     struct layout layout;
 };
 
-struct place {
-    const struct room *room;
-    unsigned piece;
-    size_t skip;
-};
-
-static struct iovec next_piece(struct place *p, size_t max)
-{
-    while (p->skip == p->room->pieces[p->piece].iov_len) {
-        p->piece++;
-        p->skip = 0;
-    }
-    struct iovec part = p->room->pieces[p->piece];
-    part.iov_base = (uint8_t *)part.iov_base + p->skip;
-    part.iov_len -= p->skip;
-    if (part.iov_len > max)
-        part.iov_len = max;
-    p->skip += part.iov_len;
-    return part;
-}
-
 static size_t head_bytes(const struct upload *u)
 {
     return SFTP_HEAD_BYTES + u->file.len;
@@ -58,34 +38,28 @@ static size_t head_bytes(const struct upload *u)
 /* -- a room -- */
 
 /* Pieces of the next len bytes; fewer if there is no place for all pieces. */
-static uint32_t lay_out_data(struct place *p, uint32_t len, struct layout *l)
+static uint32_t lay_out_data(struct piece_cursor *p, uint32_t len, struct layout *l)
 {
     uint32_t done = 0;
     while (done < len && l->parts_count < ROOM_PIECES_MAX) {
-        struct iovec part = next_piece(p, len - done);
+        struct iovec part = piece_cursor_next(p, len - done);
         l->parts[l->parts_count++] = part;
         done += (uint32_t)part.iov_len;
     }
     return done;
 }
 
-static void pass(struct place *p, size_t len)
-{
-    while (len > 0)
-        len -= next_piece(p, len).iov_len;
-}
-
 static void lay_out(const struct upload *u, const struct room *room, struct layout *l)
 {
     const struct sftp_client *c = u->client;
-    struct place place = {.room = room};
+    struct piece_cursor place = {.pieces = room->pieces};
     unsigned slots = SFTP_SLOTS_MAX - c->slots_used;
     size_t left = room->len, head = head_bytes(u);
     l->count = l->parts_count = 0;
     while (l->count < JOINED_MAX && l->count < slots && l->parts_count < ROOM_PIECES_MAX &&
            left > head && (l->count == 0 || left >= head + LEAST_DATA)) {
         left -= head;
-        pass(&place, head);
+        piece_cursor_skip(&place, head);
         uint32_t len = left < c->write_bytes ? (uint32_t)left : c->write_bytes;
         uint32_t fit = lay_out_data(&place, len, l);
         l->lens[l->count++] = fit;
@@ -108,7 +82,7 @@ static int add_slot(struct upload *u, uint32_t len, uint32_t *ret_id)
     return 0;
 }
 
-static int put_head(struct upload *u, struct place *p, uint32_t len)
+static int put_head(struct upload *u, struct piece_cursor *p, uint32_t len)
 {
     uint8_t head[SFTP_HEAD_BYTES + SFTP_HANDLE_MAX];
     struct wire_writer w = wire_writer_of(head, sizeof(head));
@@ -117,11 +91,7 @@ static int put_head(struct upload *u, struct place *p, uint32_t len)
     if (r < 0)
         return r;
     sftp_write_head(&w, id, bytes_of(u->file.handle, u->file.len), u->flow.next, len);
-    for (size_t done = 0; done < w.len;) {
-        struct iovec part = next_piece(p, w.len - done);
-        memcpy(part.iov_base, head + done, part.iov_len);
-        done += part.iov_len;
-    }
+    piece_cursor_put(p, head, w.len);
     return 0;
 }
 
@@ -129,13 +99,13 @@ static int put_head(struct upload *u, struct place *p, uint32_t len)
 static PARKS int send_writes(struct upload *u, struct room *room, const struct layout *l,
                              size_t n)
 {
-    struct place place = {.room = room};
+    struct piece_cursor place = {.pieces = room->pieces};
     size_t sent = 0;
     int r = 0;
     for (unsigned i = 0; i < l->count && n > 0 && r == 0; i++) {
         uint32_t len = n < l->lens[i] ? (uint32_t)n : l->lens[i];
         r = put_head(u, &place, len);
-        pass(&place, len);
+        piece_cursor_skip(&place, len);
         u->flow.next += len;
         sent += head_bytes(u) + len;
         n -= len;

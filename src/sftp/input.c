@@ -30,8 +30,7 @@ int sftp_input_take(struct sftp_input *in)
     int r = stream_take(in->stream, SFTP_TAKE_BYTES, &in->held);
     if (r < 0)
         return r;
-    in->piece = 0;
-    in->skip = 0;
+    in->at = (struct piece_cursor){.pieces = in->held.pieces};
     in->left = in->held.len;
     return in->left > 0;
 }
@@ -52,16 +51,7 @@ struct iovec sftp_input_piece(struct sftp_input *in, size_t max)
 {
     if (in->left == 0)
         return (struct iovec){0};
-    while (in->skip == in->held.pieces[in->piece].iov_len) {
-        in->piece++;
-        in->skip = 0;
-    }
-    struct iovec part = in->held.pieces[in->piece];
-    part.iov_base = (uint8_t *)part.iov_base + in->skip;
-    part.iov_len -= in->skip;
-    if (part.iov_len > max)
-        part.iov_len = max;
-    in->skip += part.iov_len;
+    struct iovec part = piece_cursor_next(&in->at, max);
     in->left -= part.iov_len;
     return part;
 }
@@ -70,12 +60,8 @@ bool sftp_input_peek(const struct sftp_input *in, void *dst, size_t len)
 {
     if (len > in->left)
         return false;
-    struct sftp_input copy = *in;
-    for (size_t done = 0; done < len;) {
-        struct iovec part = sftp_input_piece(&copy, len - done);
-        memcpy((uint8_t *)dst + done, part.iov_base, part.iov_len);
-        done += part.iov_len;
-    }
+    struct piece_cursor at = in->at;
+    piece_cursor_get(&at, dst, len);
     return true;
 }
 
@@ -95,8 +81,8 @@ static struct bytes in_place(struct sftp_input *in, size_t len)
 {
     if (in->partial.len > 0 || len > in->left)
         return BYTES_NONE;
-    struct sftp_input copy = *in;
-    struct iovec part = sftp_input_piece(&copy, len);
+    struct piece_cursor at = in->at;
+    struct iovec part = piece_cursor_next(&at, len);
     return part.iov_len == len ? bytes_of(part.iov_base, len) : BYTES_NONE;
 }
 
@@ -113,11 +99,8 @@ static int gather(struct sftp_input *in, size_t len)
 
 int sftp_input_get(struct sftp_input *in, size_t len, struct bytes *ret)
 {
-    int r = 0;
-    if (in->left == 0 && in->partial.len == 0)
-        r = sftp_input_take(in);
-    else
-        r = 1;
+    bool has_none = in->left == 0 && in->partial.len == 0;
+    int r = has_none ? sftp_input_take(in) : 1;
     if (r <= 0)
         return r;
     struct bytes whole = in_place(in, len);

@@ -6,17 +6,16 @@
  */
 #pragma once
 #include "base/buf.h"
-#include "io/stream.h"
+#include "io/piece_cursor.h"
 
 #define SFTP_TAKE_BYTES (256 * 1024)
 
 struct sftp_input {
     struct stream *stream;
     struct slices held;
-    unsigned piece;     /* where in it the next byte is */
-    size_t skip;        /* of that piece */
-    size_t left;        /* of all */
-    struct buf partial; /* the start of a message, before what is held */
+    struct piece_cursor at; /* where in it the next byte is */
+    size_t left;            /* bytes from there on */
+    struct buf partial;     /* the start of a message, before what is held */
 };
 
 void sftp_input_init(struct sftp_input *, struct stream *);

@@ -4,10 +4,11 @@
 
 #include "base/err.h"
 #include "io/chunk.h"
+#include "io/piece_cursor.h"
 #include "sftp/internal.h"
 
-#define REQUEST_BYTES 33 /* of a READ with a handle of ours, with its length */
-#define BATCH_BYTES   (480 * 1024)
+#define REQUEST_BYTES 33           /* of a READ with a handle of ours, with its length */
+#define BATCH_BYTES   (480 * 1024) /* the largest room of a channel: 15 packets of 32 KB */
 
 struct batch {
     struct sftp_open *open;
@@ -75,46 +76,6 @@ static uint32_t expected(const struct sftp_open *open, uint64_t offset, uint32_t
     return len <= left ? len : (uint32_t)(left + 1);
 }
 
-/* -- a place in a room's pieces -- */
-
-struct place {
-    const struct room *room;
-    unsigned piece;
-    size_t skip;
-};
-
-static struct iovec next_part(struct place *p, size_t max)
-{
-    while (p->skip == p->room->pieces[p->piece].iov_len) {
-        p->piece++;
-        p->skip = 0;
-    }
-    struct iovec part = p->room->pieces[p->piece];
-    part.iov_base = (uint8_t *)part.iov_base + p->skip;
-    part.iov_len -= p->skip;
-    if (part.iov_len > max)
-        part.iov_len = max;
-    p->skip += part.iov_len;
-    return part;
-}
-
-static void pass(struct place *p, size_t len)
-{
-    while (len > 0)
-        len -= next_part(p, len).iov_len;
-}
-
-static void put_head(struct place *p, uint32_t id, uint32_t len)
-{
-    uint8_t head[SFTP_DATA_HEAD];
-    sftp_data_head(head, id, len);
-    for (size_t done = 0; done < sizeof(head);) {
-        struct iovec part = next_part(p, sizeof(head) - done);
-        memcpy(part.iov_base, head + done, part.iov_len);
-        done += part.iov_len;
-    }
-}
-
 /* -- answering -- */
 
 /* What the open file's record says of it. */
@@ -178,7 +139,7 @@ static PARKS int answer_one(struct sftp_server *s, struct batch *b)
 static unsigned lay_out(const struct batch *b, const struct room *room,
                         struct iovec parts[ROOM_PIECES_MAX], unsigned *ret_parts)
 {
-    struct place place = {.room = room};
+    struct piece_cursor place = {.pieces = room->pieces};
     uint64_t offset = b->offset;
     size_t used = 0;
     unsigned fit = 0, count = 0;
@@ -188,10 +149,10 @@ static unsigned lay_out(const struct batch *b, const struct room *room,
         used += SFTP_DATA_HEAD + left;
         if (used > room->len)
             break;
-        pass(&place, SFTP_DATA_HEAD);
+        piece_cursor_skip(&place, SFTP_DATA_HEAD);
         unsigned before = count;
         while (left > 0 && count < ROOM_PIECES_MAX) {
-            parts[count] = next_part(&place, left);
+            parts[count] = piece_cursor_next(&place, left);
             left -= (uint32_t)parts[count++].iov_len;
         }
         if (left > 0) { /* too many pieces */
@@ -207,11 +168,18 @@ static unsigned lay_out(const struct batch *b, const struct room *room,
     return fit;
 }
 
+static void put_head(struct piece_cursor *p, uint32_t id, uint32_t len)
+{
+    uint8_t head[SFTP_DATA_HEAD];
+    sftp_data_head(head, id, len);
+    piece_cursor_put(p, head, sizeof(head));
+}
+
 /* Heads before the len bytes that were read. Sends up to the first answer that is short. */
 static PARKS int send_bodies(struct sftp_server *s, struct batch *b, struct room *room,
                              unsigned fit, size_t len)
 {
-    struct place place = {.room = room};
+    struct piece_cursor place = {.pieces = room->pieces};
     size_t sent = 0;
     for (unsigned i = 0; i < fit && len > 0; i++) {
         uint32_t asked = expected(b->open, b->offset, b->at[b->done].len);
@@ -219,7 +187,7 @@ static PARKS int send_bodies(struct sftp_server *s, struct batch *b, struct room
         if (has_grown(b->open, b->offset, asked, n))
             break;
         put_head(&place, b->at[b->done++].id, n);
-        pass(&place, n);
+        piece_cursor_skip(&place, n);
         count_read(s, b->open, b->offset, n);
         b->offset += n;
         sent += SFTP_DATA_HEAD + n;
