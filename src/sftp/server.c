@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "sftp/internal.h"
 
+#define MESSAGE_MIN 5 /* a type, and an id or a version */
+
 static sftp_handler *const handlers[SFTP_KIND_COUNT] = {
     [SFTP_KIND_OPEN] = sftp_on_open,
     [SFTP_KIND_CLOSE] = sftp_on_close,
@@ -207,7 +209,7 @@ static PARKS int serve_next(struct sftp_server *s)
     if (r <= 0)
         return r;
     size_t len = wire_u32(start.data);
-    if (len < 5 || len > SFTP_MESSAGE_MAX)
+    if (len < MESSAGE_MIN || len > SFTP_MESSAGE_MAX)
         return -FERRY_EPROTO;
     r = start.data[SFTP_LENGTH_BYTES] == SFTP_WRITE ? serve_write(s, len)
                                                     : serve_message(s, len);

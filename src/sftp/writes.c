@@ -85,7 +85,7 @@ static PARKS int say_statuses(struct sftp_server *s, const struct run *run, int 
 }
 
 /* Writes the run and answers the requests that end in it. The one whose body comes shares the
- * failure, if a part of it is in it. */
+ * failure: what is here of it is in the run, or follows it. */
 static PARKS int settle(struct sftp_server *s, struct run *run, struct incoming *w)
 {
     int result = write_parts(s, run);
