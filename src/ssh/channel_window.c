@@ -75,6 +75,10 @@ static void shrink(struct ssh_channel *ch)
     uint32_t share = window_share(ch->connection);
     if (ch->connection->count == 1 || ch->window_size <= share)
         return;
+    ch->window_size -= ch->grown; /* not granted yet */
+    ch->grown = 0;
+    if (ch->window_size <= share)
+        return;
     uint32_t excess = ch->window_size - share;
     uint32_t kept_back = ch->dropped < excess ? ch->dropped : excess;
     ch->window_size -= kept_back;

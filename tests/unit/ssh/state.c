@@ -6,13 +6,13 @@
 #include "base/attr.h"
 #include "check.h"
 
-/* One character for each phase, in the order of enum ssh_phase:
- *
- *     K  KEXINIT awaited (first)   X  INIT or REPLY awaited (first)   N  NEWKEYS awaited
- * (first) S  service                   A  authentication                  R  running x  INIT or
- * REPLY awaited     n  NEWKEYS awaited (again)         E  ended
- *
- * In a row: '+' accepted, 'i' ignored, '-' the connection ends, 'u' answered with
+/* One character for each phase, in the order of enum ssh_phase: */
+// clang-format off
+/*     K  KEXINIT awaited (first)    X  INIT or REPLY awaited (first)    N  NEWKEYS awaited (first)
+ *     S  service                    A  authentication                   R  running
+ *     x  INIT or REPLY awaited      n  NEWKEYS awaited (again)          E  ended */
+// clang-format on
+/* In a row: '+' accepted, 'i' ignored, '-' the connection ends, 'u' answered with
  * UNIMPLEMENTED. */
 #define PHASES 9
 
