@@ -13,8 +13,8 @@ static const struct ssh_kexinit ours = {
         BYTES_LIT("ssh-ed25519,rsa-sha2-512"),
         BYTES_LIT("aes128-gcm@openssh.com,aes128-ctr"),
         BYTES_LIT("aes256-ctr,chacha20-poly1305@openssh.com"),
-        BYTES_LIT("hmac-sha2-256-etm@openssh.com"),
-        BYTES_LIT("hmac-sha2-512-etm@openssh.com"),
+        BYTES_LIT("hmac-sha2-256-etm@openssh.com,hmac-sha2-256"),
+        BYTES_LIT("hmac-sha2-512-etm@openssh.com,hmac-sha2-512"),
         BYTES_LIT("none,zlib@openssh.com"),
         BYTES_LIT("zlib@openssh.com,none"),
     }};

@@ -24,6 +24,9 @@ static const struct suite {
     {SSH_CIPHER_AES128_CTR, SSH_MAC_SHA256_ETM},
     {SSH_CIPHER_AES192_CTR, SSH_MAC_SHA512_ETM},
     {SSH_CIPHER_AES256_CTR, SSH_MAC_SHA256_ETM},
+    {SSH_CIPHER_AES128_CTR, SSH_MAC_SHA256},
+    {SSH_CIPHER_AES192_CTR, SSH_MAC_SHA512},
+    {SSH_CIPHER_AES256_CTR, SSH_MAC_SHA512},
 };
 
 static struct ssh_cipher *cipher_new(const struct suite *s, bool for_sealing)
@@ -41,12 +44,14 @@ static void open_all(const struct suite *s, struct bytes in)
     static uint8_t wire[INPUT_MAX];
     struct ssh_cipher *c = cipher_new(s, false);
     uint32_t sequence = 0;
-    size_t at = 0, len;
+    size_t at = 0, len, again;
     memcpy(wire, in.data, in.len);
     while (in.len - at >= ssh_packet_head(c) &&
            ssh_packet_length(c, sequence, wire + at, INPUT_MAX, &len) == 0 &&
            len <= in.len - at) {
         struct bytes payload;
+        INVARIANT(ssh_packet_length(c, sequence, wire + at, INPUT_MAX, &again) == 0);
+        INVARIANT(again == len && memcmp(wire + at, in.data + at, len) == 0);
         if (ssh_packet_open(c, sequence++, wire + at, len, &payload) < 0)
             break;
         INVARIANT(payload.data == wire + at + SSH_PACKET_HEAD && payload.len > 0);

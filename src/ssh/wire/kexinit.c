@@ -34,6 +34,8 @@ static const struct known ciphers[] = {
 static const struct known macs[] = {
     {BYTES_LIT("hmac-sha2-256-etm@openssh.com"), SSH_MAC_SHA256_ETM},
     {BYTES_LIT("hmac-sha2-512-etm@openssh.com"), SSH_MAC_SHA512_ETM},
+    {BYTES_LIT("hmac-sha2-256"), SSH_MAC_SHA256},
+    {BYTES_LIT("hmac-sha2-512"), SSH_MAC_SHA512},
 };
 static const struct known compressions[] = {
     {BYTES_LIT("none"), SSH_COMPRESSION_NONE},

@@ -64,6 +64,8 @@ enum ssh_mac_kind {
     SSH_MAC_NONE, /* the cipher's own */
     SSH_MAC_SHA256_ETM,
     SSH_MAC_SHA512_ETM,
+    SSH_MAC_SHA256, /* of the packet in clear: with AES-CTR alone */
+    SSH_MAC_SHA512,
     SSH_MAC_COUNT
 };
 

@@ -12,6 +12,7 @@
 #define LENGTH_BYTES  4
 #define PADDING_MIN   4
 #define COUNTER_BYTES 16
+#define AES_BLOCK     16
 
 struct ssh_cipher {
     enum ssh_cipher_kind kind;
@@ -26,18 +27,26 @@ struct ssh_cipher {
 
     uint8_t nonce[CRYPTO_NONCE_BYTES]; /* GCM's next */
     struct crypto_hmac *mac;           /* of CTR */
+
+    /* Where the length is encrypted with the packet: its first block in clear, from when the
+     * length is asked for until the packet is opened. A running key stream decrypts it once. */
+    uint8_t first[AES_BLOCK];
+    bool has_first;
 };
 
 /* What ciphers that are used in one way have in common. `packet` begins with the length field,
  * and len counts it, but not the tag, which follows. */
 struct family {
     size_t block; /* what is padded is a multiple of it */
+    size_t head;  /* bytes that tell the length */
     size_t tag_len;
     bool is_length_padded; /* the length field counts in that */
     bool has_mac;          /* a MAC of its own choosing, instead of a tag */
-    bool is_length_hidden;
     uint64_t bytes_max;
     int (*set_up)(struct ssh_cipher *, bool for_sealing, struct bytes iv, struct bytes key);
+    /* The length field in clear; NULL: it is not encrypted. */
+    int (*read_length)(struct ssh_cipher *, uint32_t sequence, const uint8_t *head,
+                       uint8_t ret[LENGTH_BYTES]);
     int (*seal)(struct ssh_cipher *, uint32_t sequence, uint8_t *packet, size_t len);
     int (*open)(struct ssh_cipher *, uint32_t sequence, uint8_t *packet, size_t len);
     void (*free)(struct ssh_cipher *);
@@ -71,6 +80,7 @@ static void none_free(struct ssh_cipher *c)
 
 static const struct family family_none = {
     .block = 8,
+    .head = LENGTH_BYTES,
     .is_length_padded = true,
     .bytes_max = UINT64_MAX,
     .set_up = none_set_up,
@@ -119,7 +129,8 @@ static void gcm_free(struct ssh_cipher *c)
 }
 
 static const struct family family_gcm = {
-    .block = 16,
+    .block = AES_BLOCK,
+    .head = LENGTH_BYTES,
     .tag_len = CRYPTO_TAG_BYTES,
     .bytes_max = UINT64_C(1) << 36, /* 2^32 blocks */
     .set_up = gcm_set_up,
@@ -136,6 +147,12 @@ static int chacha_set_up(struct ssh_cipher *c, bool for_sealing, struct bytes iv
     (void)for_sealing;
     (void)iv;
     return crypto_chacha_new(key, &c->chacha);
+}
+
+static int chacha_read_length(struct ssh_cipher *c, uint32_t sequence, const uint8_t *head,
+                              uint8_t ret[LENGTH_BYTES])
+{
+    return crypto_chacha_length(c->chacha, sequence, head, ret);
 }
 
 static int chacha_seal(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len)
@@ -155,16 +172,17 @@ static void chacha_free(struct ssh_cipher *c)
 
 static const struct family family_chacha = {
     .block = 8,
+    .head = LENGTH_BYTES,
     .tag_len = CRYPTO_TAG_BYTES,
-    .is_length_hidden = true,
     .bytes_max = UINT64_C(1) << 30,
     .set_up = chacha_set_up,
+    .read_length = chacha_read_length,
     .seal = chacha_seal,
     .open = chacha_open,
     .free = chacha_free,
 };
 
-/* -- AES-CTR, then a MAC over the sequence number and what is sent -- */
+/* -- AES-CTR, then a MAC over the sequence number and what is sent (etm) -- */
 
 static int ctr_set_up(struct ssh_cipher *c, bool for_sealing, struct bytes iv, struct bytes key)
 {
@@ -181,6 +199,17 @@ static int compute_mac(struct ssh_cipher *c, uint32_t sequence, const uint8_t *p
     return crypto_hmac(c->mac, parts, ARRAY_LEN(parts), ret);
 }
 
+static int check_mac(struct ssh_cipher *c, uint32_t sequence, const uint8_t *packet, size_t len,
+                     const uint8_t *mac)
+{
+    uint8_t right[CRYPTO_DIGEST_MAX];
+    int rc = compute_mac(c, sequence, packet, len, right);
+    if (rc < 0)
+        return rc;
+    return secret_equal(bytes_of(right, c->tag_len), bytes_of(mac, c->tag_len)) ? 0
+                                                                                : -FERRY_EPROTO;
+}
+
 static int ctr_seal(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len)
 {
     uint8_t mac[CRYPTO_DIGEST_MAX];
@@ -194,13 +223,8 @@ static int ctr_seal(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, si
 
 static int ctr_open(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len)
 {
-    uint8_t mac[CRYPTO_DIGEST_MAX];
-    int rc = compute_mac(c, sequence, packet, len, mac);
-    if (rc < 0)
-        return rc;
-    if (!secret_equal(bytes_of(mac, c->tag_len), bytes_of(packet + len, c->tag_len)))
-        return -FERRY_EPROTO;
-    return crypto_ctr_apply(c->ctr, packet + LENGTH_BYTES, len - LENGTH_BYTES);
+    int rc = check_mac(c, sequence, packet, len, packet + len);
+    return rc < 0 ? rc : crypto_ctr_apply(c->ctr, packet + LENGTH_BYTES, len - LENGTH_BYTES);
 }
 
 static void ctr_free(struct ssh_cipher *c)
@@ -209,12 +233,72 @@ static void ctr_free(struct ssh_cipher *c)
 }
 
 static const struct family family_ctr = {
-    .block = 16,
+    .block = AES_BLOCK,
+    .head = LENGTH_BYTES,
     .has_mac = true,
     .bytes_max = UINT64_C(1) << 36,
     .set_up = ctr_set_up,
     .seal = ctr_seal,
     .open = ctr_open,
+    .free = ctr_free,
+};
+
+/* -- AES-CTR over all of a packet, and a MAC over it in clear (RFC 4253 6.4) -- */
+
+static int decrypt_first(struct ssh_cipher *c, const uint8_t *packet)
+{
+    if (c->has_first)
+        return 0;
+    memcpy(c->first, packet, AES_BLOCK);
+    c->has_first = true;
+    return crypto_ctr_apply(c->ctr, c->first, AES_BLOCK);
+}
+
+static int clear_mac_read_length(struct ssh_cipher *c, uint32_t sequence, const uint8_t *head,
+                                 uint8_t ret[LENGTH_BYTES])
+{
+    (void)sequence;
+    int rc = decrypt_first(c, head);
+    if (rc == 0)
+        memcpy(ret, c->first, LENGTH_BYTES);
+    return rc;
+}
+
+static int clear_mac_seal(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len)
+{
+    uint8_t mac[CRYPTO_DIGEST_MAX];
+    int rc = compute_mac(c, sequence, packet, len, mac);
+    if (rc == 0)
+        rc = crypto_ctr_apply(c->ctr, packet, len);
+    if (rc == 0)
+        memcpy(packet + len, mac, c->tag_len);
+    return rc;
+}
+
+static int clear_mac_open(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len)
+{
+    int rc = decrypt_first(c, packet);
+    memcpy(packet, c->first, AES_BLOCK);
+    if (rc == 0)
+        rc = crypto_ctr_apply(c->ctr, packet + AES_BLOCK, len - AES_BLOCK);
+    if (rc == 0)
+        rc = check_mac(c, sequence, packet, len, packet + len);
+    if (rc < 0)
+        memset(packet, 0, len); /* nobody shall see what no MAC speaks for */
+    c->has_first = false;
+    return rc;
+}
+
+static const struct family family_ctr_clear_mac = {
+    .block = AES_BLOCK,
+    .head = AES_BLOCK,
+    .is_length_padded = true,
+    .has_mac = true,
+    .bytes_max = UINT64_C(1) << 36,
+    .set_up = ctr_set_up,
+    .read_length = clear_mac_read_length,
+    .seal = clear_mac_seal,
+    .open = clear_mac_open,
     .free = ctr_free,
 };
 
@@ -233,12 +317,21 @@ static const struct {
     [SSH_CIPHER_AES256_CTR] = {&family_ctr, COUNTER_BYTES, 32},
 };
 
-/* Keys of MACs are as long as what they make (RFC 6668 2). */
-static size_t mac_len(enum ssh_mac_kind kind)
+static const struct {
+    size_t len; /* of the key and of what it makes (RFC 6668 2) */
+    enum crypto_digest_kind digest;
+    bool is_of_clear;
+} macs[SSH_MAC_COUNT] = {
+    [SSH_MAC_SHA256_ETM] = {32, CRYPTO_SHA256, false},
+    [SSH_MAC_SHA512_ETM] = {64, CRYPTO_SHA512, false},
+    [SSH_MAC_SHA256] = {32, CRYPTO_SHA256, true},
+    [SSH_MAC_SHA512] = {64, CRYPTO_SHA512, true},
+};
+
+static const struct family *family_of(enum ssh_cipher_kind kind, enum ssh_mac_kind mac)
 {
-    static const size_t lens[SSH_MAC_COUNT] = {
-        [SSH_MAC_SHA256_ETM] = 32, [SSH_MAC_SHA512_ETM] = 64};
-    return lens[kind];
+    const struct family *family = ciphers[kind].family;
+    return family->has_mac && macs[mac].is_of_clear ? &family_ctr_clear_mac : family;
 }
 
 struct ssh_key_sizes ssh_key_sizes(enum ssh_cipher_kind kind, enum ssh_mac_kind mac)
@@ -246,14 +339,14 @@ struct ssh_key_sizes ssh_key_sizes(enum ssh_cipher_kind kind, enum ssh_mac_kind 
     return (struct ssh_key_sizes){
         .iv = ciphers[kind].iv,
         .key = ciphers[kind].key,
-        .mac = ciphers[kind].family->has_mac ? mac_len(mac) : 0,
+        .mac = ciphers[kind].family->has_mac ? macs[mac].len : 0,
     };
 }
 
 int ssh_cipher_new(enum ssh_cipher_kind kind, enum ssh_mac_kind mac_kind, bool for_sealing,
                    struct bytes iv, struct bytes key, struct bytes mac, struct ssh_cipher **ret)
 {
-    const struct family *family = ciphers[kind].family;
+    const struct family *family = family_of(kind, mac_kind);
     struct ssh_key_sizes sizes = ssh_key_sizes(kind, mac_kind);
     if (iv.len != sizes.iv || key.len != sizes.key || mac.len != sizes.mac ||
         (family->has_mac && mac_kind == SSH_MAC_NONE))
@@ -263,11 +356,10 @@ int ssh_cipher_new(enum ssh_cipher_kind kind, enum ssh_mac_kind mac_kind, bool f
         return -ENOMEM;
     c->kind = kind;
     c->family = family;
-    c->tag_len = family->has_mac ? mac_len(mac_kind) : family->tag_len;
+    c->tag_len = family->has_mac ? macs[mac_kind].len : family->tag_len;
     int rc = family->set_up(c, for_sealing, iv, key);
     if (rc == 0 && family->has_mac)
-        rc = crypto_hmac_new(mac_kind == SSH_MAC_SHA512_ETM ? CRYPTO_SHA512 : CRYPTO_SHA256,
-                             mac, &c->mac);
+        rc = crypto_hmac_new(macs[mac_kind].digest, mac, &c->mac);
     if (rc < 0) {
         ssh_cipher_free(c);
         return rc;
@@ -329,8 +421,7 @@ int ssh_packet_seal(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet,
 
 size_t ssh_packet_head(const struct ssh_cipher *c)
 {
-    (void)c; /* of those that are known, none hides its length deeper */
-    return LENGTH_BYTES;
+    return c->family->head;
 }
 
 /* The least packet_length: of one byte of payload, and of a whole block. */
@@ -345,7 +436,7 @@ int ssh_packet_length(struct ssh_cipher *c, uint32_t sequence, const uint8_t *da
     const struct family *f = c->family;
     uint8_t field[LENGTH_BYTES];
     memcpy(field, data, sizeof(field));
-    int rc = f->is_length_hidden ? crypto_chacha_length(c->chacha, sequence, data, field) : 0;
+    int rc = f->read_length != NULL ? f->read_length(c, sequence, data, field) : 0;
     if (rc < 0)
         return rc;
     size_t length = wire_u32(field);

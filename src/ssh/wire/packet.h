@@ -1,5 +1,5 @@
 /* Packets in memory (RFC 4253 6; AES-GCM as RFC 5647 is deployed; OpenSSH's PROTOCOL for etm
- * MACs and PROTOCOL.chacha20poly1305):
+ * MACs and PROTOCOL.chacha20poly1305; RFC 6668 for the MACs of packets in clear):
  *
  *     length (4) | padding length (1) | payload | padding (4..255) | tag or MAC (0..64)
  *
@@ -7,6 +7,12 @@
  * which wrap) and picks the padding's bytes; AES-GCM counts its nonce itself. An object serves
  * one direction of one key epoch. Opening hands out nothing before the tag was found right; a
  * MAC is compared in constant time.
+ *
+ * A MAC over the packet in clear (encrypt-and-MAC) vouches for a length only after it was
+ * believed. A wrong one is refused at once all the same. With CBC, where a peer fails tells
+ * about any block that an attacker puts in the length's place (CVE-2008-5161), and so one reads
+ * on to the largest packet first. A key stream belongs to its place: here it tells only the
+ * length that the sender put there, once in a connection, since the connection ends.
  */
 #pragma once
 #include "base/attr.h"
@@ -52,13 +58,15 @@ size_t ssh_packet_tail(const struct ssh_cipher *, size_t payload_len);
 MUST_CHECK int ssh_packet_seal(struct ssh_cipher *, uint32_t sequence, uint8_t *packet,
                                size_t payload_len, size_t *ret_len);
 
-/* Bytes that must be there before the length can be read. */
+/* Bytes that must be there before the length can be read: 4, or a block that hides it. */
 size_t ssh_packet_head(const struct ssh_cipher *);
 /* Bytes of the whole packet that begins here. max: of packet_length. -FERRY_EPROTO: too short,
- * too long, or no multiple of the block. Changes nothing in data. */
+ * too long, or no multiple of the block. Changes nothing in data. May be asked again until the
+ * packet is opened, which must be the next that is. */
 MUST_CHECK int ssh_packet_length(struct ssh_cipher *, uint32_t sequence, const uint8_t *data,
                                  size_t max, size_t *ret_len);
 /* len: from ssh_packet_length(). Decrypts in place; the payload, at least one byte, points into
- * the packet. -FERRY_EPROTO: tag, padding. The object is of no use after a failure. */
+ * the packet. -FERRY_EPROTO: tag, padding. The object is of no use after a failure of this or
+ * of ssh_packet_length(), and what was decrypted before its tag was checked is zeros. */
 MUST_CHECK int ssh_packet_open(struct ssh_cipher *, uint32_t sequence, uint8_t *packet,
                                size_t len, struct bytes *ret_payload);

@@ -238,6 +238,36 @@ static void both_sides_come_to_one_choice(void **state)
     assert_int_equal(list, SSH_LIST_COUNT);
 }
 
+/* Who knows the others gets one of those, as long as it does not put these first itself. */
+static void a_mac_of_the_packet_in_clear_is_the_last_resort(void **state)
+{
+    (void)state;
+
+    static const struct {
+        struct bytes client;
+        enum ssh_mac_kind kind;
+    } rows[] = {
+        {BYTES_LIT("hmac-sha1,hmac-sha2-256"), SSH_MAC_SHA256},
+        {BYTES_LIT("hmac-sha2-512,hmac-sha2-256"), SSH_MAC_SHA512},
+        {BYTES_LIT("hmac-sha2-512-etm@openssh.com,hmac-sha2-256"), SSH_MAC_SHA512_ETM},
+        {BYTES_LIT("hmac-sha2-256,hmac-sha2-256-etm@openssh.com"), SSH_MAC_SHA256},
+        {BYTES_LIT("umac-64@openssh.com,hmac-sha2-256-etm@openssh.com,hmac-sha2-256"),
+         SSH_MAC_SHA256_ETM},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ssh_kexinit client = offer(), server = offer();
+        struct ssh_chosen c;
+        enum ssh_list list;
+        client.lists[SSH_LIST_MAC_TO_CLIENT] = rows[i].client;
+        server.lists[SSH_LIST_MAC_TO_CLIENT] =
+            BYTES_LIT("hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,"
+                      "hmac-sha2-256,hmac-sha2-512");
+        assert_int_equal(ssh_choose(&client, &server, SSH_CLIENT, &c, &list), 0);
+        assert_int_equal(c.mac[SSH_TO_CLIENT], rows[i].kind);
+    }
+}
+
 static void a_list_with_nothing_in_common_is_named(void **state)
 {
     (void)state;
@@ -385,6 +415,7 @@ static void each_name_is_its_kind(void **state)
     }
     assert_string_equal(ssh_cipher_name(SSH_CIPHER_AES256_CTR), "aes256-ctr");
     assert_string_equal(ssh_cipher_name(SSH_CIPHER_NONE), "none");
+    assert_string_equal(ssh_mac_name(SSH_MAC_SHA512), "hmac-sha2-512");
     assert_string_equal(ssh_mac_name(SSH_MAC_NONE), "none");
     assert_string_equal(ssh_list_text(SSH_LIST_KEX), "key exchange");
     assert_string_equal(ssh_list_text(SSH_LIST_COMPRESSION_TO_CLIENT),
@@ -405,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_list_has_whole_names),
         cmocka_unit_test(the_clients_order_decides),
         cmocka_unit_test(both_sides_come_to_one_choice),
+        cmocka_unit_test(a_mac_of_the_packet_in_clear_is_the_last_resort),
         cmocka_unit_test(a_list_with_nothing_in_common_is_named),
         cmocka_unit_test(a_cipher_without_a_mac_of_its_own_wants_one),
         cmocka_unit_test(what_is_no_algorithm_is_never_chosen),

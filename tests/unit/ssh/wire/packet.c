@@ -136,6 +136,87 @@ static const struct suite {
       "000000108c04f1708b34914211404adbc5749d1bcdc84de3e502739cc4322dd2b567dcabff4d"
       "45e76c5c2d172aa7d77307a14facaeb7d3d64543a5ff43237eb5213ea2f9ed4cbb30856e026b"
       "d04ec55f9ea4c6d3"}},
+    {SSH_CIPHER_AES128_CTR,
+     SSH_MAC_SHA256,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     32,
+     {"e334012c1090aae5a481a2499bfcaf01dcec3bfb93deb53409750b3c9d7d6e9cc63239dba4d4"
+      "92fdcd42cd9f41219721ac25fa6f9d195b59c9706935ddbb736e",
+      "ac24d54dd3891a75da3d931eaafb45fc9c7851b84a33be1efc82555086acad4da9236a1a189a"
+      "dc779178b3bfbe569ec77109c313a0e1b08319341755c36db7b88c92bda2913df42170f3e8b5"
+      "244f51bcd08cadf16c49a22b1bb7b84e2075985b",
+      "3f37e0e359d5469ebcc000509caf6e74cff9686f0999c5d03d2fe8d87372f0deb868900e6cd0"
+      "7937f5d38376093b1cef"}},
+    {SSH_CIPHER_AES128_CTR,
+     SSH_MAC_SHA512,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     64,
+     {"e334012c1090aae5a481a2499bfcaf01dcec3bfb93deb53409750b3c9d7d6e9c2c1923cd0021"
+      "2ee7c4510342db1ad9eebc7470c86cc9702cc7a0431e90580f2578e7dae81ea1d4041fb0f6e8"
+      "ffe1bc0550b5b3ee0879b0d8c0a82f8f9dea9101",
+      "ac24d54dd3891a75da3d931eaafb45fc9c7851b84a33be1efc82555086acad4da9236a1a189a"
+      "dc779178b3bfbe569ec77109c313a0e1b08319341755c36db7b84ecdf218deaad61fb1614521"
+      "24bd6471fb029591b8c1a5ccf0a396f7ab31fa6f04243c3890497f3357bd930d681d4198a1b7"
+      "db48e1d45bee1b04427facb355ca",
+      "3f37e0e359d5469ebcc000509caf6e744517922447f344ef901df433be5b327549c29704f14c"
+      "81c88ed6f97eeb3bafee352fc034fba87efe66c1be088f85b18b09edb64beb093aa94ba0d393"
+      "87955329"}},
+    {SSH_CIPHER_AES192_CTR,
+     SSH_MAC_SHA256,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     32,
+     {"74cfd7d0bc64be233bc9e4ce18bfd29591cae5e9b8daadcf04a0099de39323c3c63239dba4d4"
+      "92fdcd42cd9f41219721ac25fa6f9d195b59c9706935ddbb736e",
+      "9ef57dfa587ec2b236569cfd512076f20440f59b9810a040da4d5bd087e65b797ff66e5538e3"
+      "3d8a827ca84db6816cfea87fac81326db3391923bab3577d31158c92bda2913df42170f3e8b5"
+      "244f51bcd08cadf16c49a22b1bb7b84e2075985b",
+      "63c485e85277d89bd48bba658f893370cff9686f0999c5d03d2fe8d87372f0deb868900e6cd0"
+      "7937f5d38376093b1cef"}},
+    {SSH_CIPHER_AES192_CTR,
+     SSH_MAC_SHA512,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     64,
+     {"74cfd7d0bc64be233bc9e4ce18bfd29591cae5e9b8daadcf04a0099de39323c32c1923cd0021"
+      "2ee7c4510342db1ad9eebc7470c86cc9702cc7a0431e90580f2578e7dae81ea1d4041fb0f6e8"
+      "ffe1bc0550b5b3ee0879b0d8c0a82f8f9dea9101",
+      "9ef57dfa587ec2b236569cfd512076f20440f59b9810a040da4d5bd087e65b797ff66e5538e3"
+      "3d8a827ca84db6816cfea87fac81326db3391923bab3577d31154ecdf218deaad61fb1614521"
+      "24bd6471fb029591b8c1a5ccf0a396f7ab31fa6f04243c3890497f3357bd930d681d4198a1b7"
+      "db48e1d45bee1b04427facb355ca",
+      "63c485e85277d89bd48bba658f8933704517922447f344ef901df433be5b327549c29704f14c"
+      "81c88ed6f97eeb3bafee352fc034fba87efe66c1be088f85b18b09edb64beb093aa94ba0d393"
+      "87955329"}},
+    {SSH_CIPHER_AES256_CTR,
+     SSH_MAC_SHA256,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     32,
+     {"bfda8c0433f8cfd5d071ef7df5e0139d1882d047854e00bbc1119581f47630d0c63239dba4d4"
+      "92fdcd42cd9f41219721ac25fa6f9d195b59c9706935ddbb736e",
+      "1852e0634b854a3588f5cabcfe5f7540bb729127109646813a4120305c06af53dd79d9f6a6bf"
+      "04dd101a87616aaad639d744f1708b34914211404adbc5749d1b8c92bda2913df42170f3e8b5"
+      "244f51bcd08cadf16c49a22b1bb7b84e2075985b",
+      "1c3c87e31f3ce8d88d188cd6bf719d6bcff9686f0999c5d03d2fe8d87372f0deb868900e6cd0"
+      "7937f5d38376093b1cef"}},
+    {SSH_CIPHER_AES256_CTR,
+     SSH_MAC_SHA512,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     64,
+     {"bfda8c0433f8cfd5d071ef7df5e0139d1882d047854e00bbc1119581f47630d02c1923cd0021"
+      "2ee7c4510342db1ad9eebc7470c86cc9702cc7a0431e90580f2578e7dae81ea1d4041fb0f6e8"
+      "ffe1bc0550b5b3ee0879b0d8c0a82f8f9dea9101",
+      "1852e0634b854a3588f5cabcfe5f7540bb729127109646813a4120305c06af53dd79d9f6a6bf"
+      "04dd101a87616aaad639d744f1708b34914211404adbc5749d1b4ecdf218deaad61fb1614521"
+      "24bd6471fb029591b8c1a5ccf0a396f7ab31fa6f04243c3890497f3357bd930d681d4198a1b7"
+      "db48e1d45bee1b04427facb355ca",
+      "1c3c87e31f3ce8d88d188cd6bf719d6b4517922447f344ef901df433be5b327549c29704f14c"
+      "81c88ed6f97eeb3bafee352fc034fba87efe66c1be088f85b18b09edb64beb093aa94ba0d393"
+      "87955329"}},
 };
 
 /* Their payloads; the padding is all 0x55. */
@@ -144,6 +225,18 @@ static const char *const payloads[] = {
     "020910171e252c333a41484f565d646b727980878e959ca3aab1b8bfc6cdd4dbe2e9f0f7fe050c131a",
     "15",
 };
+
+/* The length is encrypted with the packet, and the MAC is over it in clear. */
+static bool is_mac_of_clear(const struct suite *s)
+{
+    return s->mac == SSH_MAC_SHA256 || s->mac == SSH_MAC_SHA512;
+}
+
+/* The length counts among its blocks. */
+static bool is_length_padded(const struct suite *s)
+{
+    return s->cipher == SSH_CIPHER_NONE || is_mac_of_clear(s);
+}
 
 static struct ssh_cipher *cipher_of(const struct suite *s, bool for_sealing)
 {
@@ -298,15 +391,31 @@ static void sequence_numbers_count_where_no_nonce_does(void **state)
 
 /* -- lengths -- */
 
-/* A field that reads as this length, at the place of the first packet. */
-static void set_length(const struct suite *s, uint32_t length, uint8_t dst[4])
+#define HEAD_MAX 16
+
+/* A beginning that reads as this length, at the place of the first packet. */
+static void set_length(const struct suite *s, uint32_t length, uint8_t dst[HEAD_MAX])
 {
     uint8_t packet[256];
     unhex(s->packets[0], packet);
+    memcpy(dst, packet, HEAD_MAX);
     wire_set_u32(dst, length);
-    if (s->cipher != SSH_CIPHER_CHACHA20)
-        return;
-    wire_set_u32(dst, length ^ 24 ^ wire_u32(packet)); /* what hid the 24 hides others, too */
+    /* what hid the right one hides others, too */
+    if (s->cipher == SSH_CIPHER_CHACHA20)
+        wire_set_u32(dst, length ^ 24 ^ wire_u32(packet));
+    if (is_mac_of_clear(s))
+        wire_set_u32(dst, length ^ 28 ^ wire_u32(packet));
+}
+
+/* Of a cipher that has seen nothing: what a wrong length left behind is of no use. */
+static int length_at_first(const struct suite *s, uint32_t length, size_t max, size_t *ret_len)
+{
+    uint8_t head[HEAD_MAX];
+    struct ssh_cipher *c = cipher_of(s, false);
+    set_length(s, length, head);
+    int rc = ssh_packet_length(c, SEQUENCE, head, max, ret_len);
+    ssh_cipher_free(c);
+    return rc;
 }
 
 static void lengths_have_bounds(void **state)
@@ -314,28 +423,47 @@ static void lengths_have_bounds(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(suites); i++) {
         const struct suite *s = &suites[i];
-        bool is_padded = s->cipher == SSH_CIPHER_NONE; /* the length counts among its blocks */
-        uint32_t least = is_padded ? 12 : (uint32_t)s->block;
+        uint32_t least = is_length_padded(s) ? 12 : (uint32_t)s->block;
         struct ssh_cipher *c = cipher_of(s, false);
-        assert_int_equal(ssh_packet_head(c), 4);
+        assert_int_equal(ssh_packet_head(c), is_mac_of_clear(s) ? 16 : 4);
+        ssh_cipher_free(c);
         for (uint32_t length = 0; length < 600; length++) {
-            uint8_t field[4];
             size_t len = 0;
-            set_length(s, length, field);
             bool is_right = length >= least && length <= 512 &&
-                            (length + (is_padded ? 4 : 0)) % s->block == 0;
-            assert_int_equal(ssh_packet_length(c, SEQUENCE, field, 512, &len),
+                            (length + (is_length_padded(s) ? 4 : 0)) % s->block == 0;
+            assert_int_equal(length_at_first(s, length, 512, &len),
                              is_right ? 0 : -FERRY_EPROTO);
             assert_int_equal(len, is_right ? 4 + length + s->tag : 0);
         }
-        static const uint32_t far[] = {SSH_PACKET_MAX + 16, 0x7ffffff0, 0x80000000,
-                                       0xfffffff0,          0xfffffffc, 0xffffffff};
+        static const uint32_t far[] = {SSH_PACKET_MAX + 12, SSH_PACKET_MAX + 16, 0x7ffffff0,
+                                       0x80000000,          0xfffffff0,          0xfffffffc,
+                                       0xffffffff};
         for (size_t j = 0; j < ARRAY_LEN(far); j++) {
-            uint8_t field[4];
             size_t len;
-            set_length(s, far[j], field);
-            assert_int_equal(ssh_packet_length(c, SEQUENCE, field, SIZE_MAX, &len),
-                             -FERRY_EPROTO);
+            assert_int_equal(length_at_first(s, far[j], SIZE_MAX, &len), -FERRY_EPROTO);
+        }
+    }
+}
+
+/* Who reads in small pieces asks for the length again and again, or not at all. */
+static void the_length_is_read_at_any_time_before_opening(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(suites); i++) {
+        struct ssh_cipher *c = cipher_of(&suites[i], false);
+        for (uint32_t n = 0; n < 3; n++) {
+            uint8_t packet[256], wanted[64], before[256];
+            size_t packet_len = unhex(suites[i].packets[n], packet), len;
+            size_t wanted_len = unhex(payloads[n], wanted);
+            struct bytes payload;
+            memcpy(before, packet, packet_len);
+            for (uint32_t times = 0; times < n * 2; times++) {
+                assert_int_equal(ssh_packet_length(c, SEQUENCE + n, packet, 35000, &len), 0);
+                assert_int_equal(len, packet_len);
+                assert_memory_equal(packet, before, packet_len);
+            }
+            assert_int_equal(ssh_packet_open(c, SEQUENCE + n, packet, packet_len, &payload), 0);
+            assert_true(bytes_equal(payload, bytes_of(wanted, wanted_len)));
         }
         ssh_cipher_free(c);
     }
@@ -378,7 +506,7 @@ static void each_length_of_payload_comes_back(void **state)
     for (size_t i = 0; i < ARRAY_LEN(suites); i++) {
         const struct suite *s = &suites[i];
         struct ssh_cipher *seal = cipher_of(s, true), *open = cipher_of(s, false);
-        size_t counted = s->cipher == SSH_CIPHER_NONE ? 0 : 4, len, got_len;
+        size_t counted = is_length_padded(s) ? 0 : 4, len, got_len;
         for (size_t n = 1; n <= SSH_PAYLOAD_MAX;
              n = n < 300 ? n + 1 : (n == SSH_PAYLOAD_MAX ? n + 1 : SSH_PAYLOAD_MAX)) {
             struct bytes got;
@@ -479,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_packet_has_its_place),
         cmocka_unit_test(sequence_numbers_count_where_no_nonce_does),
         cmocka_unit_test(lengths_have_bounds),
+        cmocka_unit_test(the_length_is_read_at_any_time_before_opening),
         cmocka_unit_test(padding_has_bounds),
         cmocka_unit_test(each_length_of_payload_comes_back),
         cmocka_unit_test(keys_have_their_lengths),
