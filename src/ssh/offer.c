@@ -39,6 +39,8 @@ static const struct known host_key_known[] = {
 static const struct known mac_known[] = {
     {"hmac-sha2-256-etm@openssh.com", true, false},
     {"hmac-sha2-512-etm@openssh.com", true, false},
+    {"hmac-sha2-256", true, false}, /* last: for who knows no etm, as libssh2 before 1.11 */
+    {"hmac-sha2-512", true, false},
 };
 
 /* -- lists -- */

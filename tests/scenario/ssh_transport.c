@@ -57,7 +57,8 @@ static const char *const ciphers[] = {"aes128-gcm@openssh.com",
                                       "aes192-ctr",
                                       "aes256-ctr"};
 static const char *const macs[] = {"hmac-sha2-256-etm@openssh.com",
-                                   "hmac-sha2-512-etm@openssh.com"};
+                                   "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256",
+                                   "hmac-sha2-512"};
 
 static int long_dialogue(struct link *l)
 {
@@ -222,14 +223,15 @@ static void keys_change_in_the_middle_of_a_transfer(void **state)
     };
     unsigned all = 0;
     for (unsigned i = 0; i < ARRAY_LEN(limits); i++) {
-        for (unsigned k = 0; k < 3; k++) { /* GCM, ChaCha20, CTR */
+        for (unsigned k = 0; k < 4; k++) { /* GCM, ChaCha20, CTR with both kinds of MAC */
             uint64_t bytes = limits[i][2];
             struct link l = link_of(storm_dialogue);
             l.state = &bytes;
             l.client_rekey_bytes = limits[i][0];
             l.server_rekey_bytes = limits[i][1];
-            l.client_offers.only_ciphers = ciphers[k == 0 ? 0 : k + 1];
-            run_whole(&l, (i + k) % 2 == 0 ? 0 : i * 3 + k);
+            l.client_offers.only_ciphers = ciphers[k == 0 ? 0 : k == 1 ? 2 : 3];
+            l.client_offers.only_macs = k == 3 ? macs[2] : macs[0];
+            run_whole(&l, (i + k) % 2 == 0 ? 0 : i * 4 + k);
             assert_true(l.traffic.exchanges > 1);
             all += l.traffic.exchanges;
             assert_true(l.traffic.exchanges == l.server.traffic.exchanges ||
@@ -272,12 +274,19 @@ static bool is_free(const struct buf *record, uint64_t bit)
     }
 }
 
-static void record_ways(const char *cipher, struct buf *to_server, struct buf *to_client)
+static struct ssh_offer_settings offers_of(const char *cipher, const char *mac)
+{
+    return (struct ssh_offer_settings){.only_kex = "curve25519-sha256",
+                                       .only_host_keys = "ssh-ed25519",
+                                       .only_ciphers = cipher,
+                                       .only_macs = mac};
+}
+
+static void record_ways(const struct ssh_offer_settings *offers, struct buf *to_server,
+                        struct buf *to_client)
 {
     struct link l = link_of(small_dialogue);
-    l.client_offers = (struct ssh_offer_settings){.only_kex = "curve25519-sha256",
-                                                  .only_host_keys = "ssh-ed25519",
-                                                  .only_ciphers = cipher};
+    l.client_offers = *offers;
     l.server_offers = l.client_offers;
     l.has_relay = true;
     buf_init(to_server, 1024 * 1024);
@@ -288,15 +297,13 @@ static void record_ways(const char *cipher, struct buf *to_server, struct buf *t
 }
 
 /* Flips each `step`th bit; counts what nobody minded. */
-static unsigned flip_each(const char *cipher, const struct buf *record, bool is_to_server,
-                          unsigned first, unsigned step)
+static unsigned flip_each(const struct ssh_offer_settings *offers, const struct buf *record,
+                          bool is_to_server, unsigned first, unsigned step)
 {
     unsigned wrong = 0;
     for (uint64_t bit = first; bit < record->len * 8; bit += step) {
         struct link l = link_of(small_dialogue);
-        l.client_offers = (struct ssh_offer_settings){.only_kex = "curve25519-sha256",
-                                                      .only_host_keys = "ssh-ed25519",
-                                                      .only_ciphers = cipher};
+        l.client_offers = *offers;
         l.server_offers = l.client_offers;
         l.has_relay = true;
         struct relay_way *way = is_to_server ? &l.to_server : &l.to_client;
@@ -304,10 +311,11 @@ static unsigned flip_each(const char *cipher, const struct buf *record, bool is_
         link_run(&l, bit);
         bool is_whole = is_to_server ? was_whole(&l) : l.connected == 0 && l.result == 0;
         if (is_whole != is_free(record, bit)) {
-            print_message("%s, %s, bit %lu of byte %lu of %zu: %s; client %d %d (%s), "
+            print_message("%s, %s, %s, bit %lu of byte %lu of %zu: %s; client %d %d (%s), "
                           "server %d (%s)\n",
-                          cipher, is_to_server ? "to server" : "to client",
-                          (unsigned long)(bit % 8), (unsigned long)(bit / 8), record->len,
+                          offers->only_ciphers, offers->only_macs,
+                          is_to_server ? "to server" : "to client", (unsigned long)(bit % 8),
+                          (unsigned long)(bit / 8), record->len,
                           is_whole ? "nobody minded" : "it broke", l.connected, l.result, l.why,
                           l.server.result, l.server.why);
             wrong++;
@@ -321,14 +329,18 @@ static unsigned flip_each(const char *cipher, const struct buf *record, bool is_
 static void no_flipped_bit_goes_unnoticed(void **state)
 {
     (void)state;
-    static const char *const some[] = {"aes128-gcm@openssh.com",
-                                       "chacha20-poly1305@openssh.com", "aes128-ctr"};
+    const struct ssh_offer_settings some[] = {
+        offers_of("aes128-gcm@openssh.com", macs[0]),
+        offers_of("chacha20-poly1305@openssh.com", macs[0]),
+        offers_of("aes128-ctr", "hmac-sha2-256-etm@openssh.com"),
+        offers_of("aes128-ctr", "hmac-sha2-256"),
+    };
     for (unsigned i = 0; i < ARRAY_LEN(some); i++) {
         struct buf to_server, to_client;
-        record_ways(some[i], &to_server, &to_client);
+        record_ways(&some[i], &to_server, &to_client);
         unsigned step = i == 0 && getenv("FERRY_EVERY_BIT") != NULL ? 1 : 11;
-        assert_int_equal(flip_each(some[i], &to_server, true, i, step), 0);
-        assert_int_equal(flip_each(some[i], &to_client, false, i, step), 0);
+        assert_int_equal(flip_each(&some[i], &to_server, true, i, step), 0);
+        assert_int_equal(flip_each(&some[i], &to_client, false, i, step), 0);
         buf_done(&to_server);
         buf_done(&to_client);
     }
@@ -337,16 +349,14 @@ static void no_flipped_bit_goes_unnoticed(void **state)
 static void no_truncation_goes_unnoticed(void **state)
 {
     (void)state;
+    const struct ssh_offer_settings offers = offers_of("aes128-gcm@openssh.com", macs[0]);
     struct buf to_server, to_client;
-    record_ways("aes128-gcm@openssh.com", &to_server, &to_client);
+    record_ways(&offers, &to_server, &to_client);
     for (unsigned way = 0; way < 2; way++) {
         const struct buf *record = way == 0 ? &to_server : &to_client;
         for (size_t at = 0; at < record->len; at += 3) {
             struct link l = link_of(small_dialogue);
-            l.client_offers =
-                (struct ssh_offer_settings){.only_kex = "curve25519-sha256",
-                                            .only_host_keys = "ssh-ed25519",
-                                            .only_ciphers = "aes128-gcm@openssh.com"};
+            l.client_offers = offers;
             l.server_offers = l.client_offers;
             l.has_relay = true;
             (way == 0 ? &l.to_server : &l.to_client)->cut_at = at;

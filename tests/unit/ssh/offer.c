@@ -65,6 +65,26 @@ static void a_client_that_has_gcm_is_offered_nothing_else(void **state)
     ssh_offer_free(offer);
 }
 
+static void macs_of_packets_in_clear_are_offered_last(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings alone = {.only_macs = "hmac-sha2-512,hmac-sha2-256"};
+    for (int role = SSH_CLIENT; role <= SSH_SERVER; role++) {
+        struct ssh_offer *offer;
+        struct ssh_kexinit m = lists_of((enum ssh_role)role, &everything, true, NULL, &offer);
+        for (int d = 0; d < SSH_DIRECTION_COUNT; d++)
+            assert_true(bytes_equal(m.lists[SSH_LIST_MAC_TO_SERVER + d],
+                                    BYTES_LIT("hmac-sha2-256-etm@openssh.com,"
+                                              "hmac-sha2-512-etm@openssh.com,hmac-sha2-256,"
+                                              "hmac-sha2-512")));
+        ssh_offer_free(offer);
+        m = lists_of((enum ssh_role)role, &alone, true, NULL, &offer);
+        assert_true(bytes_equal(m.lists[SSH_LIST_MAC_TO_CLIENT],
+                                BYTES_LIT("hmac-sha2-512,hmac-sha2-256")));
+        ssh_offer_free(offer);
+    }
+}
+
 static void names_that_nobody_knows_are_refused(void **state)
 {
     (void)state;
@@ -101,6 +121,7 @@ int main(void)
         cmocka_unit_test(nothing_is_offered_that_is_not_built),
         cmocka_unit_test(only_the_first_message_has_markers),
         cmocka_unit_test(a_client_that_has_gcm_is_offered_nothing_else),
+        cmocka_unit_test(macs_of_packets_in_clear_are_offered_last),
         cmocka_unit_test(names_that_nobody_knows_are_refused),
         cmocka_unit_test(nist_curves_are_offered_by_setting),
     };
