@@ -41,8 +41,9 @@ static int write_kexinit(struct ssh_transport *t, const struct ssh_kexinit *peer
 {
     struct ssh_kexinit m = {0};
     const struct ssh_host_keys *keys = t->settings->host_keys;
-    ssh_offer_lists(t->settings->offer, is_first(t), peer, keys != NULL ? keys->names : NULL,
-                    &m);
+    bool may_steer = ssh_transport_quirks(t) & SSH_QUIRK_GCM_LAST;
+    ssh_offer_lists(t->settings->offer, is_first(t), may_steer ? peer : NULL,
+                    keys != NULL ? keys->names : NULL, &m);
     int r = crypto_random(m.cookie, sizeof(m.cookie));
     if (r == 0)
         r = buf_reserve(ret, SSH_KEXINIT_OWN_MAX);

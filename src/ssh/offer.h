@@ -17,9 +17,10 @@ MUST_CHECK int ssh_offer_new(enum ssh_role, const struct ssh_offer_settings *,
 struct ssh_offer *ssh_offer_free(struct ssh_offer *); /* NULL is fine */
 
 /* Our lists for one KEXINIT. is_first: of the connection, with the markers of strict exchange
- * and EXT_INFO. peer: the client's message if it has come already, else NULL: a server then
- * offers AES-GCM alone to a client that has it, because the client's order decides and stock
- * OpenSSH puts the faster cipher last. host_keys: names that we can sign with (a server), or
- * NULL. Borrowed from offer and host_keys. The cookie is left alone. */
+ * and EXT_INFO. peer: the message, if it has come already, of a client whose order of ciphers
+ * may be passed over, else NULL: a server then offers AES-GCM alone to a client that has it,
+ * because the client's order decides and stock OpenSSH puts the faster cipher last. Others may
+ * have it below a line of their user's (PuTTY asks then). host_keys: names that we can sign
+ * with (a server), or NULL. Borrowed from offer and host_keys. The cookie is left alone. */
 void ssh_offer_lists(const struct ssh_offer *, bool is_first, const struct ssh_kexinit *peer,
                      const char *host_keys, struct ssh_kexinit *ret);

@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 USER_KEYS = ("ed25519", "ecdsa", "rsa")
 CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr", "aes192-ctr",
            "aes256-ctr")
-MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com")
+MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512")
 KEXES = ("curve25519-sha256", "curve25519-sha256@libssh.org", "diffie-hellman-group16-sha512")
 HOST_KEYS = ("ssh-ed25519", "rsa-sha2-512", "rsa-sha2-256")
 
@@ -151,23 +151,25 @@ class OpenSsh(Client):
 
 
 class Plink(Client):
-    """PuTTY's clients offer AES-GCM always, and then the server offers nothing else."""
+    """PuTTY's clients ask before they use what stands below a line of their user's; in a batch they give up."""
     programs = ("plink", "puttygen")
     names_of = {"kex": {"curve25519-sha256": "ecdh", "diffie-hellman-group16-sha512": "dh-group16-sha512"},
-                "host_key": {"ssh-ed25519": "ed25519", "rsa-sha2-512": "rsa"}}
-    algorithms = {"kex": tuple(names_of["kex"]), "host_key": tuple(names_of["host_key"]), "user_key": USER_KEYS}
+                "host_key": {"ssh-ed25519": "ed25519", "rsa-sha2-512": "rsa"},
+                "cipher": {"aes256-gcm@openssh.com": "aesgcm", "chacha20-poly1305@openssh.com": "chacha20", "aes256-ctr": "aes"}}
+    algorithms = {**{name: tuple(known) for name, known in names_of.items()}, "user_key": USER_KEYS}
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.environment["PUTTYDIR"] = str(self.home / "putty")
 
-    def session(self, kex="curve25519-sha256", host_key="ssh-ed25519", rekey=None, compression="no"):
+    def session(self, kex="curve25519-sha256", host_key="ssh-ed25519", cipher="aes256-gcm@openssh.com", rekey=None, compression="no"):
         """A saved session, the only way to choose algorithms: one, and below the line of warnings the others."""
         folder = self.home / "putty" / "sessions"
         folder.mkdir(parents=True, exist_ok=True)
         lines = ["Compression=%d" % (compression == "yes")]
-        for name, chosen in ("KEX", self.names_of["kex"][kex]), ("HostKey", self.names_of["host_key"][host_key]):
-            others = set(self.names_of["kex" if name == "KEX" else "host_key"].values()) - {chosen}
+        for name, of, wanted in ("KEX", "kex", kex), ("HostKey", "host_key", host_key), ("Cipher", "cipher", cipher):
+            chosen = self.names_of[of][wanted]
+            others = set(self.names_of[of].values()) - {chosen}
             lines.append("%s=%s" % (name, ",".join([chosen, "WARN", *sorted(others)])))
         lines += ["RekeyBytes=%s" % rekey] if rekey else []
         (folder / "test").write_text("\n".join(lines) + "\n")
@@ -183,9 +185,9 @@ class Plink(Client):
 
 
 class Dropbear(Client):
-    """Debian's knows neither AES-GCM nor MACs of encrypted text: one cipher is in common."""
+    """Debian's knows neither AES-GCM nor MACs of encrypted text."""
     programs = ("dbclient", "dropbearkey")
-    algorithms = {"cipher": ("chacha20-poly1305@openssh.com",), "user_key": USER_KEYS}
+    algorithms = {"cipher": ("chacha20-poly1305@openssh.com", "aes128-ctr", "aes256-ctr"), "user_key": USER_KEYS}
 
     def command(self, user=USER, user_key="ed25519", cipher=None, flags=()):
         return ["dbclient", *flags, "-i", self.keys.dropbear(user_key)[0], *(["-c", cipher] if cipher else []), "-p", self.port,

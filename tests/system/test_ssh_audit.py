@@ -4,6 +4,8 @@ import pathlib
 import re
 import subprocess
 
+import pytest
+
 import ssh_raw as raw
 from conftest import require
 from ssh_raw import Raw
@@ -30,9 +32,9 @@ def test_ssh_audit_finds_nothing_that_has_no_reason(ssh_server):
     assert not unexplained, "\n".join(unexplained)
 
 
-def lists_of(server, stop):
+def lists_of(server, stop, **how):
     """Name-lists of the server's KEXINIT, to a client that has sent its own (or not yet)."""
-    with Raw(server, stop=stop) as client:
+    with Raw(server, stop=stop, **how) as client:
         reader = raw.Reader(client.expect(raw.KEXINIT)[17:])
         return [reader.string().decode().split(",") for _ in range(10)]
 
@@ -44,8 +46,19 @@ def test_a_client_that_waits_is_offered_all_and_nothing_weak(ssh_server):
     assert host_keys == ["ssh-ed25519", "rsa-sha2-512", "rsa-sha2-256"]
     assert to_server == to_client and set(to_server) == {"aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr",
                                                          "aes256-ctr", "chacha20-poly1305@openssh.com"}
-    assert mac_in == mac_out == ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com"]
+    assert mac_in == mac_out == ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512"]
     assert packed_in == packed_out == ["none"]
+
+
+@pytest.mark.parametrize("ident, is_steered", [(b"SSH-2.0-OpenSSH_9.2p1 Debian-2", True), (b"SSH-2.0-PuTTY_Release_0.78", False),
+                                                (b"SSH-2.0-raw OpenSSH", False)])
+def test_openssh_alone_is_offered_nothing_but_the_cipher_that_it_should_take(ident, is_steered, ssh_server):
+    ciphers = "chacha20-poly1305@openssh.com,aes128-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com"
+    all_of_them = lists_of(ssh_server, "ident", ident=ident)[2]
+    offered = lists_of(ssh_server, "kexinit", ident=ident, kexinit_lists={"cipher": ciphers})[2:4]
+    is_gcm_first = "-gcm" in all_of_them[0]
+    wanted = [name for name in all_of_them if "-gcm" in name] if is_steered and is_gcm_first else all_of_them
+    assert offered == [wanted, wanted] and len(all_of_them) == 6
 
 
 def test_the_mark_of_strict_exchange_stands_in_the_first_offer_alone(ssh_server):
