@@ -88,6 +88,11 @@ struct ssh_connection {
     unsigned unanswered;      /* pings of ours */
 };
 
+static inline struct ssh_channel *ssh_channel_of(struct stream *s)
+{
+    return (struct ssh_channel *)(void *)s; /* its first member */
+}
+
 enum ssh_role ssh_connection_role(const struct ssh_connection *);
 bool ssh_connection_may_seal(const struct ssh_connection *);
 /* Adds a channel. -FERRY_ELIMIT, -ENOMEM. */
@@ -104,6 +109,14 @@ void ssh_channel_window_take(struct ssh_channel *, uint32_t len);
 MUST_CHECK int ssh_channel_adjust(struct ssh_channel *);
 /* Forgets what was received and not taken: nobody will. */
 void ssh_channel_drop_input(struct ssh_channel *);
+/* Until something was received, or the peer has ended: 0. */
+PARKS MUST_CHECK int ssh_channel_wait_readable(struct ssh_channel *, usec_t deadline);
+/* Throws away what comes, until the peer has ended. */
+PARKS MUST_CHECK int ssh_channel_drain(struct ssh_channel *, usec_t deadline);
+/* The stream's operations of receiving. */
+PARKS MUST_CHECK int ssh_channel_take(struct stream *, size_t max, struct slices *ret);
+void ssh_channel_slices_drop(struct slices *);
+PARKS MUST_CHECK ssize_t ssh_channel_read(struct stream *, void *, size_t max);
 /* No more data will come or go: wakes who waits. */
 void ssh_channel_end(struct ssh_channel *);
 /* Around a wait for something that only the peer can send: what it is stands behind its data,
