@@ -33,7 +33,10 @@ def root(server):
     return server.root
 
 
-each = pytest.mark.parametrize("kind", files.ALL, ids=lambda kind: kind.__name__.lower())
+# curl takes an upload for done all the same.
+WITHOUT_A_WORD = pytest.mark.xfail(strict=True, reason="curl's scp never says that a file was whole; without that word none is stored")
+each = pytest.mark.parametrize("kind", [pytest.param(kind, marks=[WITHOUT_A_WORD] if kind is files.CurlScp else [])
+                                        for kind in files.ALL], ids=lambda kind: kind.__name__.lower())
 
 
 @each
@@ -48,6 +51,16 @@ def test_files_of_every_size_come_and_go_whole(kind, server, ssh_keys, root, tmp
         assert (root / "up").read_bytes() == content, name
         for path in (tmp_path / "copy", root / "up"):
             path.unlink()
+
+
+def test_what_curl_gets_by_scp_is_whole(server, ssh_keys, root, tmp_path):
+    client = files.CurlScp(server, tmp_path, ssh_keys)
+    for name, size in [*SIZES.items(), *((name, 10) for name in NAMES)]:
+        content = random_bytes(size, seed=size)
+        (root / name).write_bytes(content)
+        client.get(name, tmp_path / "copy")
+        assert (tmp_path / "copy").read_bytes() == content, name
+        (tmp_path / "copy").unlink()
 
 
 @each
@@ -86,11 +99,12 @@ def test_new_keys_in_mid_transfer_lose_nothing_in_either_direction(kind, limit, 
     assert (tmp_path / "copy").read_bytes() == content
 
 
-@pytest.mark.parametrize("cipher", ssh_clients.CIPHERS)
-def test_uploads_are_whole_by_every_cipher(cipher, server, ssh_keys, root, tmp_path):
+@pytest.mark.parametrize("how", [{"cipher": cipher} for cipher in ssh_clients.CIPHERS] +
+                         [{"cipher": "aes128-ctr", "mac": mac} for mac in ssh_clients.MACS], ids=ssh_clients.name_of)
+def test_uploads_are_whole_by_every_cipher_and_mac(how, server, ssh_keys, root, tmp_path):
     content = random_bytes(3_000_011)
     (tmp_path / "local").write_bytes(content)
-    files.Sftp(server, tmp_path, ssh_keys).put(tmp_path / "local", "file", cipher=cipher)
+    files.Sftp(server, tmp_path, ssh_keys).put(tmp_path / "local", "file", **how)
     assert (root / "file").read_bytes() == content
 
 
