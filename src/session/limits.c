@@ -12,6 +12,7 @@ struct host_count {
     struct host_count *next;
     struct host host;
     unsigned sessions;
+    struct pool_share *share;
 };
 
 static void lock(struct limits *l)
@@ -26,10 +27,17 @@ static void unlock(struct limits *l)
     no_park_end();
 }
 
-void limits_init(struct limits *l, const struct session_limits *max, uint64_t seed)
+void limits_init(struct limits *l, const struct session_limits *max, unsigned host_jobs,
+                 uint64_t seed)
 {
-    *l = (struct limits){.max = *max, .seed = seed, .dice = ~seed};
+    *l = (struct limits){.max = *max, .host_jobs = host_jobs, .seed = seed, .dice = ~seed};
     (void)pthread_mutex_init(&l->lock, NULL);
+}
+
+static void count_free(struct host_count *c)
+{
+    pool_share_unref(c->share);
+    mem_free(c);
 }
 
 void limits_done(struct limits *l)
@@ -37,7 +45,7 @@ void limits_done(struct limits *l)
     for (unsigned i = 0; i < l->bucket_count; i++) {
         for (struct host_count *c = l->buckets[i], *next; c != NULL; c = next) {
             next = c->next;
-            mem_free(c);
+            count_free(c);
         }
     }
     mem_free(l->buckets);
@@ -90,6 +98,11 @@ static int count_host(struct limits *l, const struct host *host)
         c = mem_new(sizeof(*c));
         if (c == NULL)
             return -ENOMEM;
+        r = pool_share_new(l->host_jobs, &c->share);
+        if (r < 0) {
+            mem_free(c);
+            return r;
+        }
         c->host = *host;
         *link = c;
         l->host_count++;
@@ -107,7 +120,7 @@ static void uncount_host(struct limits *l, const struct host *host)
     if (--c->sessions != 0)
         return;
     *link = c->next;
-    mem_free(c);
+    count_free(c);
     l->host_count--;
 }
 
@@ -162,6 +175,14 @@ void limits_leave(struct limits *l, const struct host *host)
     l->sessions--;
     l->unauthenticated--;
     unlock(l);
+}
+
+struct pool_share *limits_share(struct limits *l, const struct host *host)
+{
+    lock(l);
+    struct pool_share *share = pool_share_ref((*find_count(l, host))->share);
+    unlock(l);
+    return share;
 }
 
 int limits_login(struct limits *l, struct account *a)

@@ -12,6 +12,7 @@
 
 #include "auth/account.h"
 #include "auth/host.h"
+#include "task/pool.h"
 
 struct session_limits {
     unsigned sessions, per_address, per_account, unauthenticated; /* 0: no bound */
@@ -23,18 +24,23 @@ struct limits {
     unsigned sessions, unauthenticated; /* now */
     struct host_count **buckets;        /* sessions by host; a power of two, or none yet */
     unsigned bucket_count, host_count;
+    unsigned host_jobs;
     uint64_t seed; /* of the hash table */
     uint64_t dice; /* state of the early drop's generator */
 };
 
-/* seed: random. Holds no memory yet. */
-void limits_init(struct limits *, const struct session_limits *max, uint64_t seed);
+/* host_jobs: what limits_share() lets run at once. seed: random. Holds no memory yet. */
+void limits_init(struct limits *, const struct session_limits *max, unsigned host_jobs,
+                 uint64_t seed);
 void limits_done(struct limits *);
 
 /* A new session, before login. -FERRY_ELIMIT, -ENOMEM: not counted. */
 MUST_CHECK int limits_enter(struct limits *, const struct host *);
 /* The end of a session that is not logged in (any more). */
 void limits_leave(struct limits *, const struct host *);
+/* What the sessions of a host that is counted may have run at once in the pool before they have
+ * an account, whose share it would be. A reference. */
+struct pool_share *limits_share(struct limits *, const struct host *);
 
 /* -FERRY_ELIMIT: the account has its number of sessions; the session stays unauthenticated. */
 MUST_CHECK int limits_login(struct limits *, struct account *);

@@ -199,3 +199,9 @@ void session_logout(struct session *s)
     s->doing = "login";
     s->login_deadline = clock_after(s->shared->settings.timeouts.login_us);
 }
+
+struct pool_share *session_host_share(struct session *s)
+{
+    struct host host = host_of_peer(s);
+    return limits_share(&s->shared->limits, &host);
+}

@@ -91,6 +91,10 @@ void session_login_failed(struct session *, const char *user, const char *how);
 /* REIN: back to before login, with a new login deadline. */
 void session_logout(struct session *);
 
+/* Of the pool: what all sessions of this host share, for what runs before a login. A reference.
+ */
+struct pool_share *session_host_share(struct session *);
+
 /* -- who, kick, drain: on the session's worker -- */
 
 /* The first reason given stays. */

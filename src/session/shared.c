@@ -6,13 +6,20 @@
 
 /* An account's files may keep a quarter of the pool busy, whatever disk they wait for. */
 #define ACCOUNT_POOL_PART 4
+/* And what a host asks before its logins, as key exchanges, half of it. */
+#define HOST_POOL_PART 2
+
+static unsigned part_of(const struct pool *pool, unsigned part)
+{
+    unsigned at_once = pool_threads(pool) / part;
+    return at_once != 0 ? at_once : 1;
+}
 
 static int equip_account(struct account *a, void *arg)
 {
     const struct session_settings *settings = arg;
-    unsigned at_once = pool_threads(settings->files_pool) / ACCOUNT_POOL_PART;
     if (a->share == NULL) {
-        int r = pool_share_new(at_once != 0 ? at_once : 1, &a->share);
+        int r = pool_share_new(part_of(settings->files_pool, ACCOUNT_POOL_PART), &a->share);
         if (r < 0)
             return r;
     }
@@ -44,7 +51,8 @@ int session_shared_new(const struct session_settings *settings, struct session_s
     if (shared == NULL)
         return -ENOMEM;
     shared->settings = *settings;
-    limits_init(&shared->limits, &settings->limits, seed);
+    limits_init(&shared->limits, &settings->limits,
+                part_of(settings->files_pool, HOST_POOL_PART), seed);
     r = bans_new(settings->ban_failures, &shared->bans);
     if (r == 0)
         r = auth_each(settings->auth, equip_account, &shared->settings);

@@ -137,7 +137,8 @@ static PARKS int verify(struct ssh_session *s, const struct ssh_auth_request *re
     }
     struct pool *pool = s->server->transport.pool;
     if (pool != NULL) {
-        r = job_run(pool, &v->job, NULL, s->base.login_deadline);
+        const struct pool_shares shares = {.session = s->host_share};
+        r = job_run(pool, &v->job, &shares, s->base.login_deadline);
         if (r < 0)
             return r;
     } else {

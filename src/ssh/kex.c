@@ -153,8 +153,9 @@ static int run_job(struct ssh_transport *t, enum ssh_kex_step step)
         ssh_kex_job_run(&k->job);
         return k->result;
     }
+    const struct pool_shares shares = {.session = t->share};
     t->kex = NULL;
-    int r = job_run(t->settings->pool, &k->job, NULL, k->deadline);
+    int r = job_run(t->settings->pool, &k->job, &shares, k->deadline);
     if (r < 0)
         return r;
     t->kex = k;

@@ -21,6 +21,7 @@ static void session_free(struct ssh_session *s)
 {
     ssh_connection_free(s->connection);
     ssh_transport_free(s->transport);
+    pool_share_unref(s->host_share);
     session_done(&s->base);
     stream_free(s->base.control);
     mem_free(s);
@@ -321,8 +322,11 @@ int ssh_session_start(const struct ssh_server *server, struct scope *sessions, i
     if (r == 0)
         r = ssh_transport_new(control, &s->children, &server->transport, &s->wake,
                               &s->transport);
-    if (r == 0)
+    if (r == 0) {
+        s->host_share = session_host_share(&s->base);
+        ssh_transport_set_share(s->transport, s->host_share);
         r = ssh_transport_greet(s->transport);
+    }
     if (r < 0) {
         scope_leave(&s->children);
         session_free(s);

@@ -9,6 +9,7 @@ struct ssh_session {
     struct scope children;  /* services, and who flushes the queue */
     struct event wake;      /* kicked, sending failed, something to settle */
     struct ssh_transport *transport;
+    struct pool_share *host_share;     /* of the pool: for key exchanges and signatures */
     struct ssh_connection *connection; /* from the login on */
     struct ssh_connection_settings channels;
     uint8_t refusals, questions; /* of the login */

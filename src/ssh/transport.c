@@ -66,6 +66,11 @@ struct ssh_transport *ssh_transport_free(struct ssh_transport *t)
     return NULL;
 }
 
+void ssh_transport_set_share(struct ssh_transport *t, struct pool_share *share)
+{
+    t->share = share;
+}
+
 int ssh_transport_fail(struct ssh_transport *t, int result, const char *format, ...)
 {
     va_list args;

@@ -51,6 +51,8 @@ MUST_CHECK int ssh_transport_new(struct stream *lower, struct scope *,
                                  const struct ssh_transport_settings *, struct event *wake,
                                  struct ssh_transport **ret);
 struct ssh_transport *ssh_transport_free(struct ssh_transport *); /* NULL is fine */
+/* Whose share of the pool its jobs take. Borrows it. Without this, or with NULL: nobody's. */
+void ssh_transport_set_share(struct ssh_transport *, struct pool_share *);
 
 /* Sends our ident now, if it was not sent: a server's that has a stack before its client
  * speaks. Cannot park. */

@@ -10,6 +10,7 @@ struct ssh_transport {
     const struct ssh_transport_settings *settings;
     struct stream *lower;
     struct event *wake;
+    struct pool_share *share;
     struct out_queue out;
     enum ssh_phase phase;
     bool is_strict;

@@ -13,6 +13,7 @@ struct by_hand {
     struct ssh_cipher *sealing, *opening;
     uint32_t sent, received; /* sequence numbers */
     bool is_strict;
+    uint8_t out[SSH_PACKET_HEAD + SSH_PAYLOAD_MAX + SSH_PACKET_TAIL_MAX];
     uint8_t in[300 * 1000];
     size_t held;
     struct ssh_ident server_ident;
@@ -48,7 +49,7 @@ static inline int hand_write(struct by_hand *h, struct bytes data)
 
 static inline int hand_say(struct by_hand *h, struct bytes payload)
 {
-    static uint8_t packet[SSH_PACKET_HEAD + SSH_PAYLOAD_MAX + SSH_PACKET_TAIL_MAX];
+    uint8_t *packet = h->out;
     size_t len;
     memset(packet, 0, SSH_PACKET_HEAD + payload.len + SSH_PACKET_TAIL_MAX);
     memcpy(packet + SSH_PACKET_HEAD, payload.data, payload.len);

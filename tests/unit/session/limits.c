@@ -16,7 +16,7 @@ static struct host host_number(uint32_t n)
 
 static void make(struct limits *l, struct session_limits max)
 {
-    limits_init(l, &max, 4711);
+    limits_init(l, &max, 1, 4711);
 }
 
 static void expect_empty(struct limits *l)
@@ -59,6 +59,29 @@ static void each_host_has_its_own_bound(void **state)
     limits_leave(&l, &a);
     limits_leave(&l, &b);
     expect_empty(&l);
+}
+
+static void the_sessions_of_a_host_have_one_share_of_the_pool(void **state)
+{
+    (void)state;
+    struct limits l;
+    make(&l, (struct session_limits){0});
+    struct host a = host_number(1), b = host_number(2);
+    assert_int_equal(limits_enter(&l, &a), 0);
+    assert_int_equal(limits_enter(&l, &b), 0);
+    struct pool_share *first = limits_share(&l, &a), *others = limits_share(&l, &b);
+    assert_int_equal(limits_enter(&l, &a), 0);
+    struct pool_share *second = limits_share(&l, &a);
+    assert_non_null(first);
+    assert_ptr_equal(second, first);
+    assert_ptr_not_equal(others, first);
+    limits_leave(&l, &a);
+    limits_leave(&l, &a);
+    limits_leave(&l, &b);
+    expect_empty(&l);
+    pool_share_unref(first); /* they outlive the count */
+    pool_share_unref(second);
+    pool_share_unref(others);
 }
 
 static void each_account_has_its_own_bound(void **state)
@@ -184,7 +207,7 @@ static void a_failed_allocation_counts_nothing(void **state)
 {
     (void)state;
     unsigned refused = 0;
-    for (uint64_t nth = 1; nth < 75; nth++) {
+    for (uint64_t nth = 1; nth < 150; nth++) {
         struct limits l;
         make(&l, (struct session_limits){0});
         fault_arm(FAULT_ALLOC, nth);
@@ -208,8 +231,8 @@ static void a_failed_allocation_counts_nothing(void **state)
         }
         expect_empty(&l);
     }
-    /* Each host's count and the first table; a larger table is only for speed. */
-    assert_int_equal(refused, 71);
+    /* Each host's count and share, and the first table; a larger table is only for speed. */
+    assert_int_equal(refused, 141);
 }
 
 int main(void)
@@ -217,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_are_bounded_and_their_end_makes_room),
         cmocka_unit_test(each_host_has_its_own_bound),
+        cmocka_unit_test(the_sessions_of_a_host_have_one_share_of_the_pool),
         cmocka_unit_test(each_account_has_its_own_bound),
         cmocka_unit_test(before_login_refusals_become_likelier_from_half_the_bound_on),
         cmocka_unit_test(who_is_logged_in_is_not_before_login),
