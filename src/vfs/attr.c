@@ -111,6 +111,18 @@ static int set_link(struct set_op *o)
     return r;
 }
 
+/* The root's mode could lock out all who share it; a link may lead to it. */
+static int spare_root(const struct op *op, const struct stat *st)
+{
+    struct stat root;
+    if (!S_ISDIR(st->st_mode))
+        return 0;
+    int r = beneath_stat(&op->root->tree, ".", true, &root);
+    if (r < 0)
+        return r;
+    return root.st_dev == st->st_dev && root.st_ino == st->st_ino ? -EPERM : 0;
+}
+
 static int act_set(struct op *op)
 {
     struct set_op *o = (struct set_op *)op;
@@ -127,7 +139,9 @@ static int act_set(struct op *op)
     int fd = beneath_open(&op->root->tree, op->path, kinds, access, &st);
     if (fd < 0)
         return fd;
-    int r = apply(o, fd, &st);
+    int r = o->attr.has_mode ? spare_root(op, &st) : 0;
+    if (r == 0)
+        r = apply(o, fd, &st);
     sys_close(fd);
     return r;
 }

@@ -60,8 +60,9 @@ struct row {
     }
 #define ROOT                                                                                   \
     {                                                                                          \
-        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EPERM, EISDIR, EPERM, EPERM, 0, 0, EISDIR,    \
-            EISDIR, EISDIR, EISDIR, 0, 0, EISDIR, EEXIST, EPERM, EPERM, EINVAL, EPERM, 0       \
+        0, 0, EISDIR, 0, EISDIR, EISDIR, EEXIST, EPERM, EISDIR, EPERM, EPERM, EPERM, 0,        \
+            EISDIR, EISDIR, EISDIR, EISDIR, EPERM, 0, EISDIR, EEXIST, EPERM, EPERM, EINVAL,    \
+            EPERM, 0                                                                           \
     }
 #define DIRECTORY                                                                              \
     {                                                                                          \

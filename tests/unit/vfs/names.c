@@ -162,6 +162,20 @@ static void body_chmod_sets_no_special_bits(struct ground *g)
 }
 ON_FRESH_GROUND(chmod_sets_no_special_bits)
 
+static void body_the_mode_of_the_root_stays(struct ground *g)
+{
+    const struct vattr none = {.has_mode = true}, aged = {.has_times = true};
+    const mode_t mode = mode_of(g, "root");
+    TASK_ASSERT(WITH_PATH("/", vfs_chmod(g->t.vfs, &path, 0)) == -EPERM);
+    TASK_ASSERT(WITH_PATH("/", vfs_set(g->t.vfs, &path, true, &none)) == -EPERM);
+    TASK_ASSERT(WITH_PATH("/d/..", vfs_set(g->t.vfs, &path, false, &none)) == -EPERM);
+    TASK_ASSERT(symlink(".", tree_path(&g->t, "root/self")) == 0);
+    TASK_ASSERT(WITH_PATH("/self", vfs_chmod(g->t.vfs, &path, 0)) == -EPERM);
+    TASK_ASSERT(mode_of(g, "root") == mode);
+    TASK_ASSERT(WITH_PATH("/", vfs_set(g->t.vfs, &path, true, &aged)) == 0);
+}
+ON_FRESH_GROUND(the_mode_of_the_root_stays)
+
 static void body_times_are_set_to_the_microsecond_and_before_1970(struct ground *g)
 {
     static const int64_t times[] = {0, 1, 1700000000123456, -1, -1500000};
@@ -197,6 +211,7 @@ int main(void)
         cmocka_unit_test(rename_needs_its_right_at_both_ends),
         cmocka_unit_test(each_operation_asks_for_its_right),
         cmocka_unit_test(chmod_sets_no_special_bits),
+        cmocka_unit_test(the_mode_of_the_root_stays),
         cmocka_unit_test(times_are_set_to_the_microsecond_and_before_1970),
         cmocka_unit_test(a_cancelled_task_gets_no_answer),
     };
