@@ -26,7 +26,9 @@
 #define SCP_DEPTH_MAX    256           /* directories in directories, as they come */
 #define EXEC_NAMES_BYTES (1024 * 1024) /* what the patterns of one command stand for */
 #define EXEC_NAMES_MAX   65536
-#define TAR_AT_ONCE      16 /* of one worker: an archive may want 128 MB to be unpacked (zstd) */
+#define TAR_AT_ONCE      16 /* of one worker: each may want some TAR_WINDOW_BYTES */
+#define TAR_PER_SESSION  2
+#define TAR_WINDOW_BYTES (8 * 1024 * 1024) /* of a zstd frame: what RFC 8878 3.1.1.1.2 asks for */
 #define TAR_HEADER_BYTES (4 * 1024 * 1024) /* before one entry of an archive */
 
 /* accounts */

@@ -273,7 +273,7 @@ static PARKS int extract(struct tar *t)
     } else {
         r = extract_all(&x);
         if (r < 0)
-            r = tar_complain(t, "archive", r);
+            r = tar_complain(t, t->refused != NULL ? t->refused : "archive", r);
         tar_close_input(t);
     }
     int set = r == 0 ? set_directories(&x) : 0;

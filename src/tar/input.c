@@ -20,9 +20,29 @@ static bool is_too_long(const struct tar *t)
            archive_filter_bytes(t->archive, 0) - t->header_start > TAR_HEADER_BYTES;
 }
 
+/* What is too large is refused before libarchive sees it. */
+static la_ssize_t hand_over(struct archive *a, struct tar *t, const void *data, size_t len,
+                            const void **ret)
+{
+    if (t->is_zstd)
+        t->error = zstd_frames_follow(&t->frames, bytes_of(data, len));
+    if (t->error == -FERRY_ELIMIT)
+        t->refused = "archive (its zstd window is over 8 MB)";
+    if (t->error < 0) {
+        archive_set_error(a, EIO, "%s", err_text(t->error));
+        return ARCHIVE_FATAL;
+    }
+    *ret = data;
+    return (la_ssize_t)len;
+}
+
 static la_ssize_t read_input(struct archive *a, void *arg, const void **ret)
 {
     struct tar *t = arg;
+    if (!t->is_head_read && t->head_len > 0) {
+        t->is_head_read = true;
+        return hand_over(a, t, t->head, t->head_len, ret);
+    }
     bool is_plain = archive_filter_code(a, 0) == ARCHIVE_FILTER_NONE;
     if (is_too_long(t))
         t->error = -FERRY_ELIMIT;
@@ -38,16 +58,43 @@ static la_ssize_t read_input(struct archive *a, void *arg, const void **ret)
     }
     if (t->slices.len == 0)
         return 0;
-    *ret = t->slices.pieces[t->piece].iov_base;
-    return (la_ssize_t)t->slices.pieces[t->piece].iov_len;
+    const struct iovec *piece = &t->slices.pieces[t->piece];
+    return hand_over(a, t, piece->iov_base, piece->iov_len, ret);
 }
 
-static int set_up_input(struct tar *t)
+static PARKS int read_head(struct tar *t)
+{
+    ssize_t n = 1;
+    while (t->head_len < sizeof(t->head) && n > 0) {
+        n = stream_read(t->request->stream, t->head + t->head_len,
+                        sizeof(t->head) - t->head_len);
+        if (n < 0)
+            return (int)n;
+        t->head_len += (size_t)n;
+    }
+    return 0;
+}
+
+/* One filter, not what libarchive would find: filters in filters, whose inner frames nobody
+ * follows. */
+static int add_filter(struct tar *t)
+{
+    t->is_zstd = t->head_len == sizeof(t->head) && zstd_is_magic(t->head);
+    zstd_frames_init(&t->frames);
+    if (t->is_zstd)
+        return archive_read_append_filter(t->archive, ARCHIVE_FILTER_ZSTD);
+    if (t->head_len >= 2 && t->head[0] == 0x1f && t->head[1] == 0x8b) /* RFC 1952 2.3.1 */
+        return archive_read_append_filter(t->archive, ARCHIVE_FILTER_GZIP);
+    return ARCHIVE_OK;
+}
+
+static PARKS int set_up_input(struct tar *t)
 {
     struct archive *a = t->archive;
-    if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
-        archive_read_support_filter_gzip(a) < ARCHIVE_WARN ||
-        archive_read_support_filter_zstd(a) < ARCHIVE_WARN)
+    t->error = read_head(t);
+    if (t->error < 0)
+        return t->error;
+    if (archive_read_support_format_tar(a) != ARCHIVE_OK || add_filter(t) < ARCHIVE_WARN)
         return -ENOMEM;
     return archive_read_open(a, t, NULL, read_input, NULL) == ARCHIVE_OK ? 0 : tar_failure(t);
 }

@@ -5,8 +5,10 @@
 
 #include "base/limits.h"
 #include "tar/tar.h"
+#include "tar/zstd.h"
 
 struct tar {
+    struct tar *next; /* that runs on this worker */
     const struct tar_request *request;
     bool has_failed;
     int error; /* of the stream, in a callback of libarchive */
@@ -16,7 +18,12 @@ struct tar {
     /* reading */
     struct slices slices; /* what was taken last; libarchive is in piece `piece` */
     unsigned piece;
-    bool is_in_header; /* libarchive looks for the next entry */
+    uint8_t head[4]; /* of the stream: says how it is compressed */
+    size_t head_len;
+    bool is_head_read, is_zstd;
+    struct zstd_frames frames;
+    const char *refused; /* what was refused, if not just the archive */
+    bool is_in_header;   /* libarchive looks for the next entry */
     int64_t header_start;
 
     char text[PATH_LEN_MAX + 1]; /* target of a link */

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "tar/internal.h"
 
-static _Thread_local unsigned running; /* of this worker */
+static _Thread_local struct tar *running; /* on this worker */
 
 struct run {
     struct tar *tar;
@@ -30,6 +30,28 @@ static PARKS int run_large(struct run *run)
     return r < 0 ? r : run->result;
 }
 
+static bool may_run(const struct session *session)
+{
+    unsigned all = 0, its = 0;
+    for (const struct tar *t = running; t != NULL; t = t->next) {
+        all++;
+        its += t->request->session == session;
+    }
+    return all < TAR_AT_ONCE && its < TAR_PER_SESSION;
+}
+
+static PARKS int run_counted(struct run *run)
+{
+    run->tar->next = running;
+    running = run->tar;
+    int r = run_large(run);
+    struct tar **link = &running;
+    while (*link != run->tar)
+        link = &(*link)->next;
+    *link = run->tar->next;
+    return r;
+}
+
 int tar_run(const struct tar_request *request, PARKS int (*work)(struct tar *))
 {
     struct tar *t = mem_new(sizeof(*t));
@@ -37,12 +59,9 @@ int tar_run(const struct tar_request *request, PARKS int (*work)(struct tar *))
         return -ENOMEM;
     t->request = request;
     struct run run = {t, work, 0};
-    int r = running < TAR_AT_ONCE ? 0 : tar_complain(t, "-", -EBUSY);
-    if (r == 0 && !t->has_failed) {
-        running++;
-        r = run_large(&run);
-        running--;
-    }
+    int r = may_run(request->session) ? 0 : tar_complain(t, "-", -EBUSY);
+    if (r == 0 && !t->has_failed)
+        r = run_counted(&run);
     if (r == 0)
         r = t->has_failed;
     mem_free(t);

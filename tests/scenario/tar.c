@@ -2,6 +2,9 @@
  * libarchive goes on a task's stack. */
 #include "tar/tar.h"
 
+#include <errno.h>
+
+#include "base/limits.h"
 #include "scp_harness.h"
 
 #define BLOCK 512
@@ -12,13 +15,15 @@ static uint8_t archive[16 * BLOCK];
 static size_t archive_len;
 static enum tar_filter filter;
 static unsigned complaints;
+static int last_error;
+static bool tells_window; /* the last complaint */
 
 static int complain(void *arg, const char *path, int error)
 {
     (void)arg;
-    (void)path;
-    (void)error;
     complaints++;
+    last_error = error;
+    tells_window = strstr(path, "window") != NULL;
     return 0;
 }
 
@@ -178,6 +183,134 @@ static void a_peer_that_leaves_is_a_failure(void **state)
     root_remove(&h);
 }
 
+/* -- memory -- */
+
+#define WINDOW_8_MB 0x68 /* 2^(10 + 13) */
+#define WINDOW_9_MB 0x69
+#define WINDOW_2_GB 0xa8
+#define WRAPPED_MAX (sizeof(archive) + 64)
+
+/* A frame with one block as it is (RFC 8878 3.1.1). */
+static size_t wrap(uint8_t *at, uint8_t window, struct bytes what)
+{
+    const size_t block = what.len << 3 | 1;
+    const uint8_t head[] = {0x28,
+                            0xb5,
+                            0x2f,
+                            0xfd,
+                            0,
+                            window,
+                            (uint8_t)block,
+                            (uint8_t)(block >> 8),
+                            (uint8_t)(block >> 16)};
+    memcpy(at, head, sizeof(head));
+    memcpy(at + sizeof(head), what.data, what.len);
+    return sizeof(head) + what.len;
+}
+
+/* The archive in two frames, with something skippable between them. */
+static struct bytes in_frames(uint8_t first, uint8_t second)
+{
+    static const uint8_t skipped[] = {0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3};
+    static uint8_t wrapped[WRAPPED_MAX];
+    struct bytes all = make_archive();
+    size_t len = wrap(wrapped, first, bytes_first(all, BLOCK + 100));
+    memcpy(wrapped + len, skipped, sizeof(skipped));
+    len += sizeof(skipped);
+    len += wrap(wrapped + len, second, bytes_skip(all, BLOCK + 100));
+    return bytes_of(wrapped, len);
+}
+
+static bool unpacks(struct bytes what, uint64_t cut)
+{
+    const struct step step = {.says = what};
+    struct harness h = {
+        .serves = run_tar, .steps = &step, .count = 1, .cut = cut, .seed = cut + 1};
+    root_new(&h);
+    play(&h);
+    bool is_whole = h.result == 0 && is_new(&h);
+    assert_true(is_whole || (h.result == 1 && complaints > 0 && !exists(&h, "d/full")));
+    root_remove(&h);
+    return is_whole;
+}
+
+static void a_frame_that_wants_much_memory_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t large[] = {WINDOW_9_MB, WINDOW_2_GB, 0xff};
+    for (uint64_t cut = 0; cut < CUTS; cut++) {
+        assert_true(unpacks(in_frames(WINDOW_8_MB, WINDOW_8_MB), cut));
+        for (size_t i = 0; i < ARRAY_LEN(large); i++) {
+            assert_false(unpacks(in_frames(large[i], WINDOW_8_MB), cut));
+            assert_true(last_error == -FERRY_ELIMIT && tells_window);
+            assert_false(unpacks(in_frames(WINDOW_8_MB, large[i]), cut));
+            assert_true(last_error == -FERRY_ELIMIT && tells_window);
+        }
+    }
+}
+
+static void frames_in_frames_are_not_unpacked(void **state)
+{
+    (void)state;
+    static uint8_t wrapped[WRAPPED_MAX + 64];
+    size_t len = wrap(wrapped, WINDOW_8_MB, in_frames(WINDOW_8_MB, WINDOW_8_MB));
+    assert_false(unpacks(bytes_of(wrapped, len), 0));
+}
+
+struct silent {
+    struct tar_request request;
+    int result;
+};
+
+static void silent_main(void *arg)
+{
+    struct silent *s = arg;
+    s->result = tar_extract(&s->request);
+}
+
+/* While two archives of the session wait for their first byte. */
+static int run_third(struct harness *h, struct session *session)
+{
+    struct stream *ends[TAR_PER_SESSION][2];
+    struct silent silent[TAR_PER_SESSION];
+    struct vpath root;
+    struct scope scope;
+    scope_init(&scope);
+    TASK_ASSERT(vpath_parse(BYTES_LIT("/"), BYTES_LIT("/"), &root) == 0);
+    for (unsigned i = 0; i < TAR_PER_SESSION; i++) {
+        TASK_ASSERT(memory_pair_new(700, 0, &ends[i][0], &ends[i][1]) == 0);
+        silent[i] = (struct silent){.request = {.session = session,
+                                                .stream = ends[i][0],
+                                                .directory = &root,
+                                                .complain = complain}};
+        TASK_ASSERT(scope_start(&scope, "silent", TASK_NORMAL, silent_main, &silent[i], NULL) ==
+                    0);
+    }
+    TASK_ASSERT(task_sleep_until(clock_after(USEC_PER_MS)) == 0);
+    int r = run_tar(h, session);
+    TASK_ASSERT(r == 1 && complaints == 1 && last_error == -EBUSY);
+    for (unsigned i = 0; i < TAR_PER_SESSION; i++)
+        ends[i][1] = stream_free(ends[i][1]);
+    TASK_ASSERT(scope_wait(&scope, USEC_NEVER) == 0);
+    for (unsigned i = 0; i < TAR_PER_SESSION; i++)
+        stream_free(ends[i][0]);
+    scope_leave(&scope);
+    vpath_done(&root);
+    return run_tar(h, session); /* there is room again */
+}
+
+static void a_session_has_two_archives_at_once(void **state)
+{
+    (void)state;
+    const struct step step = {.says = make_archive()};
+    struct harness h = {.serves = run_third, .steps = &step, .count = 1};
+    root_new(&h);
+    play(&h);
+    assert_int_equal(h.result, 0);
+    assert_true(is_new(&h));
+    root_remove(&h);
+}
+
 /* -- stacks -- */
 
 static void measure(struct harness *h)
@@ -245,6 +378,9 @@ int main(void)
         cmocka_unit_test(unpacking_is_true_whatever_fails),
         cmocka_unit_test(packing_is_true_whatever_fails),
         cmocka_unit_test(a_peer_that_leaves_is_a_failure),
+        cmocka_unit_test(a_frame_that_wants_much_memory_is_refused),
+        cmocka_unit_test(frames_in_frames_are_not_unpacked),
+        cmocka_unit_test(a_session_has_two_archives_at_once),
         cmocka_unit_test(libarchive_uses_less_than_half_of_the_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
