@@ -201,7 +201,8 @@ struct vattr {
     int64_t atime_us, mtime_us;
 };
 
-/* follow false: a link has times of its own, and -EOPNOTSUPP for the rest. */
+/* follow false: a link has times of its own, and -EOPNOTSUPP for the rest. -EPERM: the mode of
+ * the root, however it is reached. */
 PARKS MUST_CHECK int vfs_set(struct vfs *, const struct vpath *, bool follow,
                              const struct vattr *);
 
