@@ -163,6 +163,9 @@ const struct bench_suite bench_suite_ftp = {
     .recipes = &ftp_recipes,
     .goals = &ftp_goals,
     .probe = &noops,
+    .floor = "The floor is a bare responder that does the least that a row needs, in one\n"
+             "thread: with many sessions or long files at once, servers of several threads\n"
+             "may be faster than it.\n",
     .open = open_loads,
     .close = close_loads,
     .hang_up = hang_up,

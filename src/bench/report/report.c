@@ -137,8 +137,11 @@ static void print_head_of_many(const struct report *r, const struct bench_result
 {
     const struct bench_options *o = r->options;
     char size[SIZE_TEXT_MAX];
+    const char *files = o->quick ? o->suite->files_quick : o->suite->files;
+    if (files == NULL)
+        files = size_text((double)o->file_bytes, size);
     fprintf(r->out, "ferry %s bench %s: files of %s, %u clients, %u pairs%s\n", FERRY_VERSION,
-            o->suite->name, size_text((double)o->file_bytes, size), o->clients, o->pairs,
+            o->suite->name, files, o->clients, o->pairs,
             o->quick ? " (quick: less exact)" : "");
     print_host(r->out);
     for (unsigned i = 0; i < results->server_count; i++)

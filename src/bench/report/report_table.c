@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bench/engine/probe.h"
 #include "bench/report/goals.h"
 #include "bench/report/report_internal.h"
 #include "bench/suite.h"
@@ -12,23 +13,28 @@
 
 void report_legend_print(const struct report *r)
 {
+    const struct bench_suite *suite = r->options->suite;
     fputs("\n"
           "Beneath each row, its unit and that of CPU stand behind its name; then:\n"
           "  memory   of all processes of the server, what they share left out\n"
-          "  CPU      the server's, for each GB, or for each login or listing\n"
-          "  NOOP     what another session waits for an answer meanwhile: p50/p99 in ms\n"
-          "           (p95 is in the JSON)\n"
+          "  CPU      the server's, for each GB, or for each login or listing\n",
+          r->out);
+    fprintf(r->out,
+            "  %-8s what another session waits for an answer meanwhile: p50/p99 in ms\n",
+            suite->probe->name);
+    fputs("           (p95 is in the JSON)\n"
           "  ratio    ferryd beside this server, pair by pair: above 1 ferryd is better\n"
           "  [ , ]    where the ratio lies with 90 % certainty\n"
           "  verdict  met: all of that is at or above the goal (0.95 of a peer, or as told\n"
           "           at the end); missed: none; undecided: some, or fewer than 5 pairs\n"
-          "  client   CPU of the load's side, counted as the server's\n"
-          "The floor is a bare responder that does the least that a row needs, in one\n"
-          "thread: with many sessions or long files at once, servers of several threads\n"
-          "may be faster than it.\n"
-          "\n"
-          "  server         value  memory     CPU       NOOP ratio     [ , ]      verdict\n",
+          "  client   CPU of the load's side, counted as the server's\n",
           r->out);
+    if (suite->floor != NULL)
+        fputs(suite->floor, r->out);
+    fprintf(r->out,
+            "\n"
+            "  server         value  memory     CPU %10s ratio     [ , ]      verdict\n",
+            suite->probe->name);
 }
 
 /* -- a row -- */

@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "bench/ftp/suite.h"
+#include "bench/ssh/suite.h"
 #include "check.h"
 
 #define MIB UINT64_C(1048576)
@@ -346,7 +347,29 @@ static void together_the_head_tells_the_servers_and_who_is_missing(void **state)
     assert_has(text, "  vsftpd     3.0.3-13+b2 (/usr)\n");
     assert_has(text, "  twisted    not measured: not installed\n");
     assert_has(text, "ratio    ferryd beside this server");
+    assert_has(text, "\n  NOOP     what another session waits");
+    assert_has(text, "\nThe floor is a bare responder");
+    assert_has(text, "     CPU       NOOP ratio ");
     assert_fits_80_columns(text);
+}
+
+static void together_the_head_of_ssh_has_its_files_and_question_and_no_floor(void **state)
+{
+    (void)state;
+    struct bench_options ssh = together;
+    ssh.suite = &bench_suite_ssh;
+    char *text = text_of(&ssh, HEAD, NULL, false);
+    assert_has(text, "bench ssh: files of up to 512M, 300 clients, 21 pairs\n");
+    assert_has(text, "\n  REALPATH what another session waits");
+    assert_has(text, "     CPU   REALPATH ratio ");
+    assert_null(strstr(text, "floor"));
+    assert_null(strstr(text, "NOOP"));
+    assert_fits_80_columns(text);
+    ssh.quick = true;
+    text = text_of(&ssh, HEAD, NULL, false);
+    assert_has(text,
+               "bench ssh: files of up to 32M, 300 clients, 21 pairs (quick: less exact)\n");
+    free(text);
 }
 
 static void the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals(void **state)
@@ -560,6 +583,8 @@ int main(void)
         cmocka_unit_test_setup(together_a_limited_client_s_verdict_says_what_it_is_from,
                                setup_together),
         cmocka_unit_test_setup(colour_marks_verdicts_alone, setup_together),
+        cmocka_unit_test_setup(together_the_head_of_ssh_has_its_files_and_question_and_no_floor,
+                               setup_together),
         cmocka_unit_test_setup(together_the_head_tells_the_servers_and_who_is_missing,
                                setup_together),
         cmocka_unit_test_setup(the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals,
