@@ -8,7 +8,7 @@ static const struct command commands[] = {
     {"who", "[--json] [--state DIR]", "who is connected to the ferryd of this machine",
      command_who},
     {"kick", "[--state DIR] ID", "end one of its sessions", command_kick},
-    {"bench", "ftp [--url URL]", "ferryd beside other FTP servers, or one that runs",
+    {"bench", "ftp|ssh|peers", "ferryd beside other servers of FTP or ssh; list those",
      command_bench},
     {"cp", NULL, NULL, NULL},
     {"ls", NULL, NULL, NULL},
