@@ -178,7 +178,8 @@ void scp_audit(const struct scp *s, const char *operation, const struct xfer_res
                               });
 }
 
-struct xfer_request scp_moves(struct scp *s, uint64_t length, struct xfer_progress *progress)
+struct xfer_request scp_transfer_begin(struct scp *s, uint64_t length,
+                                       struct xfer_progress *progress)
 {
     s->session->doing = "scp";
     s->session->progress = progress;
@@ -190,8 +191,13 @@ struct xfer_request scp_moves(struct scp *s, uint64_t length, struct xfer_progre
     };
 }
 
-void scp_moved(struct scp *s)
+void scp_transfer_end(struct scp *s)
 {
     s->session->doing = "idle";
     s->session->progress = NULL;
+}
+
+bool scp_lost_peer(int result)
+{
+    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -ECANCELED;
 }

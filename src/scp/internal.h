@@ -45,9 +45,12 @@ MUST_CHECK int scp_path_parse(const struct scp *, struct vpath *ret);
 void scp_audit(const struct scp *, const char *operation, const struct xfer_result *,
                int result);
 
-/* What xfer is asked for; the session shows it to who asks, until scp_moved(). */
-struct xfer_request scp_moves(struct scp *, uint64_t length, struct xfer_progress *);
-void scp_moved(struct scp *);
+/* What xfer is asked for; the session shows it to who asks, until scp_transfer_end(). */
+struct xfer_request scp_transfer_begin(struct scp *, uint64_t length, struct xfer_progress *);
+void scp_transfer_end(struct scp *);
+/* Whether a transfer failed with its stream, or its task was cancelled; else the file is to
+ * blame, and the dialogue goes on. */
+bool scp_lost_peer(int result);
 
 /* -- the body of one file -- */
 

@@ -67,16 +67,11 @@ static PARKS int set_attributes(struct sink *k, uint32_t mode, const struct scp_
 
 /* What found no room is not kept (its owner could not see what to delete), nor what its sender
  * took back. */
-static bool is_worth_keeping(int result)
-{
-    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -ECANCELED;
-}
-
 static PARKS int end_upload(struct vupload *u, int result, uint64_t written)
 {
     task_shield_begin(clock_after(result < 0 ? CLOSE_BROKEN_US : CLOSE_US));
     if (result < 0)
-        vupload_break(u, is_worth_keeping(result) ? written : 0);
+        vupload_break(u, scp_lost_peer(result) ? written : 0);
     else
         result = vupload_commit(u, written);
     task_shield_end();
@@ -92,10 +87,10 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
     struct xfer_progress progress = {0};
     struct scp_body body;
     scp_body_init(&body, s->stream, size);
-    const struct xfer_request request = scp_moves(s, size, &progress);
+    const struct xfer_request request = scp_transfer_begin(s, size, &progress);
     int r = xfer_receive(&body.stream, u, &request, moved);
-    scp_moved(s);
-    if (is_worth_keeping(r)) /* the stream's own */
+    scp_transfer_end(s);
+    if (scp_lost_peer(r))
         return r;
     *ret_error = r;
     r = scp_body_drain(&body);

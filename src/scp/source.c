@@ -68,22 +68,17 @@ static PARKS int pad(struct scp *s, uint64_t len)
     return 0;
 }
 
-static bool is_of_stream(int result)
-{
-    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -ECANCELED;
-}
-
 static PARKS int send_body(struct scp *s, struct vfile *file, uint64_t size)
 {
     struct xfer_progress progress = {0};
     struct xfer_result moved;
-    const struct xfer_request request = scp_moves(s, size, &progress);
+    const struct xfer_request request = scp_transfer_begin(s, size, &progress);
     int r = size > 0 ? xfer_send(file, s->stream, &request, &moved) : 0;
-    scp_moved(s);
+    scp_transfer_end(s);
     if (size == 0)
         moved = (struct xfer_result){0};
     scp_audit(s, "download", &moved, r);
-    if (is_of_stream(r))
+    if (scp_lost_peer(r))
         return r;
     int padded = pad(s, size - moved.file_bytes);
     if (padded < 0)
