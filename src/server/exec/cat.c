@@ -39,8 +39,10 @@ static PARKS int send_file(struct exec *e, const char *name)
     };
     struct xfer_result moved;
     e->session->doing = "cat";
+    e->session->progress = &progress;
     r = xfer_send(file, e->stream, &request, &moved);
     e->session->doing = "idle";
+    e->session->progress = NULL;
     audit(e, &path, &moved, r);
     (void)vfile_close(file);
     vpath_done(&path);
