@@ -3,7 +3,7 @@
 #include "auth/account.h"
 #include "base/attr.h"
 #include "server/settings.h"
-#include "ssh/signer.h"
+#include "ssh/host_keys.h"
 
 /* ssh_host_ed25519_key and ssh_host_rsa_key of the directory, made if they are not there;
  * whoever calls has the directory's lock. Refused: one that others can read, that belongs to

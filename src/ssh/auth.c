@@ -13,6 +13,7 @@
 #include "ssh/session.h"
 #include "ssh/wire/authorized_keys.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/transport.h"
 
 #define REFUSALS_MAX  6    /* wrong passwords and signatures */
 #define QUESTIONS_MAX 64   /* all requests: an agent may offer many keys */

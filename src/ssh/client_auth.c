@@ -7,6 +7,7 @@
 #include "ssh/transport_internal.h"
 #include "ssh/wire/auth.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/transport.h"
 
 /* So many keys are signed with at once. Of more, the server is asked first which would do: each
  * wrong signature counts as a failure there, a question does not. */

@@ -9,6 +9,8 @@
 #include "crypto/random.h"
 #include "ssh/kex_job.h"
 #include "ssh/transport_internal.h"
+#include "ssh/wire/key.h"
+#include "ssh/wire/transport.h"
 
 #define KEX_US (60 * USEC_PER_S) /* from our KEXINIT to both NEWKEYS */
 

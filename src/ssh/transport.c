@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ssh/transport_internal.h"
-#include "ssh/wire/auth.h"
-#include "ssh/wire/channel.h"
+#include "ssh/wire/key.h"
+#include "ssh/wire/transport.h"
 
 #define IN_BYTES_FIRST   (4 * 1024) /* grows while what comes fills it */
 #define IN_BYTES_MAX     (256 * 1024)

@@ -22,8 +22,8 @@
 #pragma once
 #include "io/chunk.h"
 #include "io/out_queue.h"
+#include "ssh/host_keys.h"
 #include "ssh/offer.h"
-#include "ssh/signer.h"
 #include "ssh/state.h"
 #include "ssh/wire/exchange.h"
 #include "ssh/wire/ident.h"

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "ssh/transport_internal.h"
-#include "ssh/wire/auth.h"
+#include "ssh/wire/transport.h"
 
 #define SMALL_PAYLOAD 1024 /* sealed on the stack */
 /* One key and one sequence number are never used twice: 2^31 packets leave time for an exchange

@@ -4,6 +4,7 @@
 #include "base/wire.h"
 #include "invariant.h"
 #include "ssh/wire/channel.h"
+#include "ssh/wire/transport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,6 +1,7 @@
 /* Key exchanges and logins of a client by hand. */
 #pragma once
 #include "ssh/wire/key.h"
+#include "ssh/wire/transport.h"
 #include "ssh_by_hand.h"
 
 /* What it offers and does in an exchange. */

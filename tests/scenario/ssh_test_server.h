@@ -9,7 +9,7 @@
 #include "check.h"
 #include "io/memory.h"
 #include "runtime_fixture.h"
-#include "ssh/wire/auth.h"
+#include "ssh/wire/transport.h"
 #include "ssh_services.h"
 
 #define LINK_BYTES (16 * 1024)

@@ -7,7 +7,6 @@
 
 #define SSH_KEY_BLOB_MAX       4096 /* bytes of a public key */
 #define SSH_SIGNATURE_BLOB_MAX 2048
-#define SSH_SERVICE_MAX        64
 #define SSH_METHODS_MAX        512 /* bytes of a list of methods */
 
 enum ssh_auth_method {
@@ -45,22 +44,3 @@ MUST_CHECK int ssh_auth_pk_ok_parse(struct bytes payload, struct bytes *ret_algo
                                     struct bytes *ret_blob);
 void ssh_auth_pk_ok_write(struct wire_writer *, struct bytes algorithm, struct bytes blob);
 MUST_CHECK int ssh_auth_banner_parse(struct bytes payload, struct bytes *ret_text);
-
-/* SERVICE_REQUEST and SERVICE_ACCEPT: the number, then the name. */
-MUST_CHECK int ssh_service_parse(struct bytes payload, struct bytes *ret_name);
-void ssh_service_write(struct wire_writer *, enum ssh_message, struct bytes name);
-
-/* DISCONNECT and DEBUG (reason 0): what a peer says; the text is not to be shown as it is. */
-MUST_CHECK int ssh_disconnect_parse(struct bytes payload, uint32_t *ret_reason,
-                                    struct bytes *ret_text);
-void ssh_disconnect_write(struct wire_writer *, enum ssh_disconnect, struct bytes text);
-
-/* EXT_INFO (RFC 8308): the value of one extension by name, the first; empty: not there. */
-MUST_CHECK int ssh_ext_info_parse(struct bytes payload, struct bytes name,
-                                  struct bytes *ret_value);
-
-struct ssh_extension {
-    struct bytes name, value;
-};
-
-void ssh_ext_info_write(struct wire_writer *, const struct ssh_extension *, unsigned count);

@@ -279,14 +279,3 @@ void ssh_global_request_write(struct wire_writer *w, struct bytes type, bool wan
     wire_put_string(w, type);
     wire_put_bool(w, wants_reply);
 }
-
-int ssh_ping_parse(struct bytes payload, struct bytes *ret_data)
-{
-    bool is_pong = payload.len > 0 && payload.data[0] == SSH_MSG_PONG;
-    struct wire_reader r = ssh_message_reader(payload, is_pong ? SSH_MSG_PONG : SSH_MSG_PING);
-    struct bytes data = wire_get_string(&r, SSH_PING_MAX);
-    int rc = wire_read_end(&r);
-    if (rc == 0)
-        *ret_data = data;
-    return rc;
-}

@@ -85,7 +85,3 @@ void ssh_channel_request_write(struct wire_writer *, const struct ssh_channel_re
 MUST_CHECK int ssh_global_request_parse(struct bytes payload, struct bytes *ret_type,
                                         bool *ret_wants_reply);
 void ssh_global_request_write(struct wire_writer *, struct bytes type, bool wants_reply);
-
-/* PING and PONG (ping@openssh.com): a string that comes back. */
-#define SSH_PING_MAX 1024
-MUST_CHECK int ssh_ping_parse(struct bytes payload, struct bytes *ret_data);

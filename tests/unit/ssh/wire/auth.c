@@ -2,6 +2,7 @@
 
 #include "base/wire.h"
 #include "check_bytes.h"
+#include "ssh/wire/transport.h"
 #include "ssh_bytes.h"
 
 #define REQUEST "\x32\0\0\0\5alice\0\0\0\16ssh-connection"

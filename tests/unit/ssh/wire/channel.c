@@ -2,6 +2,7 @@
 
 #include "base/wire.h"
 #include "check_bytes.h"
+#include "ssh/wire/transport.h"
 #include "ssh_bytes.h"
 
 /* A writer on a buffer of its own, and what stands in it. */

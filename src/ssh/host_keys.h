@@ -1,9 +1,7 @@
-/* Signing with a host key: values in, a value out, so that another process may do it one day
- * (DESIGN 3.5). Runs in the pool. */
+/* A server's host keys, and which of them signs with which algorithm. Signing itself is part of
+ * the job of a key exchange (ssh/kex_job.h). */
 #pragma once
 #include "crypto/key.h"
-#include "ssh/wire/auth.h"
-#include "task/pool.h"
 
 #define SSH_HOST_KEYS_MAX 4
 

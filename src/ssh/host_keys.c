@@ -1,4 +1,4 @@
-#include "ssh/signer.h"
+#include "ssh/host_keys.h"
 
 #include <errno.h>
 
