@@ -28,7 +28,7 @@ struct ssh_client {
 static bool must_stop(const struct ssh_client *c)
 {
     return ssh_connection_is_full(c->connection) ||
-           ssh_transport_unsent(c->transport) > SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
+           ssh_transport_unsent(c->transport) > SSH_UNSENT_MAX;
 }
 
 static int wait_until_it_goes_on(struct ssh_client *c)

@@ -20,7 +20,7 @@ int ssh_connection_new(struct ssh_transport *t, struct scope *scope,
     c->scope = scope;
     c->settings = settings;
     list_init(&c->channels);
-    t->out.mark = SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
+    t->out.mark = SSH_UNSENT_MAX;
     *ret = c;
     return 0;
 }

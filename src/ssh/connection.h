@@ -29,7 +29,8 @@
 #define SSH_WINDOW_SHARE_MIN   (64 * 1024)        /* of one among many channels */
 #define SSH_OUTPUT_CAP         (1024 * 1024)      /* two batches: one goes, one is added */
 #define SSH_WORKER_OUTPUT_MAX  (64 * 1024 * 1024) /* of all connections of one worker */
-#define SSH_CONTROL_OUTPUT_MAX (64 * 1024)  /* unsent answers, beyond which nothing is read */
+#define SSH_CONTROL_OUTPUT_MAX (64 * 1024)        /* for answers, besides */
+#define SSH_UNSENT_MAX         (SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX) /* then nothing is read */
 #define SSH_PACKET_MIN_DATA    64           /* a peer that takes less in a packet is refused */
 #define SSH_DATA_MAX           (128 * 1024) /* bytes of data in a packet that we take */
 
@@ -38,7 +39,8 @@ struct ssh_channel;
 
 /* -- what serves a channel (server role) -- */
 
-#define SSH_SERVICE_DOZES (-1) /* of run(): nothing is half done; call it again with input */
+/* Of run(): nothing is half done; call it again with input. No status and no failure. */
+#define SSH_SERVICE_DOZES 256
 
 struct ssh_service {
     const char
@@ -72,10 +74,11 @@ struct ssh_connection *ssh_connection_free(struct ssh_connection *);
 
 /* A message of 80 to 100. -FERRY_EPROTO, -ENOMEM. Cannot park. */
 MUST_CHECK int ssh_connection_dispatch(struct ssh_connection *, const struct ssh_packet *);
-/* Seals what is owed, as far as the gate and SSH_CONTROL_OUTPUT_MAX allow. Cannot park. */
+/* Seals what is owed, as far as the gate and SSH_UNSENT_MAX allow. Cannot park. */
 MUST_CHECK int ssh_connection_settle(struct ssh_connection *);
 /* Frees channels that both sides have closed. By the session task alone. */
 void ssh_connection_sweep(struct ssh_connection *);
+/* So much was received and not yet dropped that the session task must read nothing. */
 bool ssh_connection_is_full(const struct ssh_connection *);
 /* No task of a service runs, and nothing is owed. */
 bool ssh_connection_is_idle(const struct ssh_connection *);
@@ -87,7 +90,8 @@ MUST_CHECK int ssh_connection_ping(struct ssh_connection *);
 
 /* Both directions of its data; valid as long as the channel. stream_end(): EOF. */
 struct stream *ssh_channel_stream(struct ssh_channel *);
-PARKS MUST_CHECK int ssh_channel_write_error(struct ssh_channel *, struct bytes); /* stderr */
+/* To stderr. Fails as the stream does. */
+PARKS MUST_CHECK int ssh_channel_write_error(struct ssh_channel *, struct bytes);
 
 /* -- client role: tasks other than the session task call these -- */
 

@@ -11,8 +11,7 @@
  * bytes went. */
 static bool has_room(const struct ssh_connection *c)
 {
-    return ssh_connection_may_seal(c) &&
-           ssh_transport_unsent(c->transport) <= SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX;
+    return ssh_connection_may_seal(c) && ssh_transport_unsent(c->transport) <= SSH_UNSENT_MAX;
 }
 
 static int say(struct ssh_connection *c, const struct wire_writer *w)

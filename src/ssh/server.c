@@ -8,9 +8,8 @@
 #include "io/tcp.h"
 #include "ssh/session.h"
 
-#define SESSION_DOZES      1
-#define LINGER_US          (2 * USEC_PER_S) /* the peer may take so long to read the last words */
-#define CONTROL_UNSENT_MAX (SSH_OUTPUT_CAP + SSH_CONTROL_OUTPUT_MAX)
+#define SESSION_DOZES 1
+#define LINGER_US     (2 * USEC_PER_S) /* the peer may take so long to read the last words */
 /* A peer that says nothing while a service of ours runs is asked whether it lives. */
 #define KEEPALIVE_US  (60 * USEC_PER_S)
 #define KEEPALIVE_MAX 3
@@ -161,7 +160,7 @@ static bool may_doze(struct ssh_session *s)
 static bool must_stop(const struct ssh_session *s)
 {
     return ssh_connection_is_full(s->connection) ||
-           ssh_transport_unsent(s->transport) > CONTROL_UNSENT_MAX;
+           ssh_transport_unsent(s->transport) > SSH_UNSENT_MAX;
 }
 
 static int wait_until_it_goes_on(struct ssh_session *s)

@@ -27,6 +27,24 @@ static int dialogue_statuses(struct link *l)
     return wait_forgotten(l);
 }
 
+/* Whatever the number: it is told without waiting for an EOF. */
+static int dialogue_fails(struct link *l)
+{
+    for (int error = 1; error < 4; error++) {
+        struct ssh_channel *ch;
+        char command[16];
+        (void)snprintf(command, sizeof(command), "fail %d", error);
+        int r = open_exec(l, command, &ch);
+        if (r < 0)
+            return r;
+        r = ssh_channel_status(ch, clock_after(STALL_US));
+        (void)ssh_channel_close(ch);
+        if (r != 255)
+            return r < 0 ? r : -EIO;
+    }
+    return wait_forgotten(l);
+}
+
 static int dialogue_complains(struct link *l)
 {
     struct ssh_channel *ch;
@@ -207,10 +225,15 @@ static void our_client_is_served(void **state)
         const char *name;
         int (*dialogue)(struct link *);
     } all[] = {
-        {"statuses", dialogue_statuses}, {"complains", dialogue_complains},
-        {"source", dialogue_source},     {"dozes", dialogue_dozes},
-        {"unread", dialogue_unread},     {"closes early", dialogue_closes_early},
-        {"deadline", dialogue_deadline}, {"many", dialogue_many},
+        {"statuses", dialogue_statuses},
+        {"fails", dialogue_fails},
+        {"complains", dialogue_complains},
+        {"source", dialogue_source},
+        {"dozes", dialogue_dozes},
+        {"unread", dialogue_unread},
+        {"closes early", dialogue_closes_early},
+        {"deadline", dialogue_deadline},
+        {"many", dialogue_many},
         {"too many", dialogue_too_many},
     };
 

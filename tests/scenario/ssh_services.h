@@ -108,6 +108,12 @@ static inline int run_late(void *service)
     return r == 0 ? run_status(service) : r;
 }
 
+static inline int run_failure(void *service)
+{
+    struct served *s = service;
+    return -(int)s->count;
+}
+
 static inline int run_complain(void *service)
 {
     struct served *s = service;
@@ -122,6 +128,7 @@ static const struct ssh_service test_services[] = {
     {"sink", false, served_open, run_sink, served_close},
     {"source", false, served_open, run_source, served_close},
     {"status", false, served_open, run_status, served_close},
+    {"fail", false, served_open, run_failure, served_close},
     {"late", false, served_open, run_late, served_close},
     {"complain", false, served_open, run_complain, served_close},
     {NULL, false, NULL, NULL, NULL},
