@@ -105,7 +105,7 @@ static int say_init(struct ssh_transport *t)
         return r;
     uint8_t payload[16 + CRYPTO_AGREE_PUBLIC_MAX];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
-    wire_put_u8(&w, SSH_MSG_KEX_INIT);
+    wire_put_u8(&w, SSH_MSG_KEXDH_INIT);
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
     r = wire_write_end(&w);
     return r == 0 ? ssh_transport_say(t, bytes_of(payload, w.len)) : r;
@@ -211,7 +211,7 @@ static int say_reply(struct ssh_transport *t)
     if (r < 0)
         return r;
     struct wire_writer w = wire_writer_of(payload.data, SSH_KEX_REPLY_MAX);
-    wire_put_u8(&w, SSH_MSG_KEX_REPLY);
+    wire_put_u8(&w, SSH_MSG_KEXDH_REPLY);
     wire_put_string(&w, buf_bytes(&k->host_key));
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
     wire_put_string(&w, buf_bytes(&k->signature));
@@ -222,13 +222,13 @@ static int say_reply(struct ssh_transport *t)
     return r;
 }
 
-int ssh_kex_on_init(struct ssh_transport *t, struct bytes payload)
+int ssh_kex_on_dh_init(struct ssh_transport *t, struct bytes payload)
 {
     struct ssh_kex *k = t->kex;
     struct wire_reader r = wire_reader_of(bytes_skip(payload, 1));
     struct bytes public = ssh_kex_get_public(&r, k->chosen.kex);
     if (wire_read_end(&r) < 0)
-        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed KEX INIT");
+        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed KEXDH_INIT");
     struct crypto_key *key =
         ssh_host_keys_find(t->settings->host_keys, bytes_str(k->chosen.host_key_name));
     if (key == NULL)
@@ -264,7 +264,7 @@ static int check_host_key(struct ssh_transport *t)
     return r < 0 ? ssh_transport_fail(t, r, "the server's host key was not taken") : 0;
 }
 
-int ssh_kex_on_reply(struct ssh_transport *t, struct bytes payload)
+int ssh_kex_on_dh_reply(struct ssh_transport *t, struct bytes payload)
 {
     struct ssh_kex *k = t->kex;
     struct wire_reader r = wire_reader_of(bytes_skip(payload, 1));
@@ -272,7 +272,7 @@ int ssh_kex_on_reply(struct ssh_transport *t, struct bytes payload)
     struct bytes public = ssh_kex_get_public(&r, k->chosen.kex);
     struct bytes signature = wire_get_string(&r, SSH_SIGNATURE_BLOB_MAX);
     if (wire_read_end(&r) < 0)
-        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed KEX REPLY");
+        return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed KEXDH_REPLY");
     int result = buf_append_bytes(&k->host_key, host_key);
     if (result == 0)
         result = buf_append_bytes(&k->peer_public, public);

@@ -10,9 +10,9 @@ struct ssh_kex;
 /* Sends our KEXINIT and closes the gate. peer: the peer's message if it came first, else NULL.
  */
 MUST_CHECK int ssh_kex_begin(struct ssh_transport *, const struct ssh_kexinit *peer);
-/* The peer's KEXINIT, INIT or REPLY, NEWKEYS; the state table has let them pass. */
+/* The peer's KEXINIT, KEXDH_INIT or KEXDH_REPLY, NEWKEYS; the state table has let them pass. */
 PARKS MUST_CHECK int ssh_kex_on_kexinit(struct ssh_transport *, struct bytes payload);
-PARKS MUST_CHECK int ssh_kex_on_init(struct ssh_transport *, struct bytes payload);
-PARKS MUST_CHECK int ssh_kex_on_reply(struct ssh_transport *, struct bytes payload);
+PARKS MUST_CHECK int ssh_kex_on_dh_init(struct ssh_transport *, struct bytes payload);
+PARKS MUST_CHECK int ssh_kex_on_dh_reply(struct ssh_transport *, struct bytes payload);
 MUST_CHECK int ssh_kex_on_newkeys(struct ssh_transport *, struct bytes payload);
 struct ssh_kex *ssh_kex_free(struct ssh_kex *); /* NULL is fine */

@@ -262,10 +262,10 @@ static int handle(struct ssh_transport *t, struct bytes payload)
         return on_ext_info(t, payload);
     case SSH_MSG_KEXINIT:
         return ssh_kex_on_kexinit(t, payload);
-    case SSH_MSG_KEX_INIT:
-        return ssh_kex_on_init(t, payload);
-    case SSH_MSG_KEX_REPLY:
-        return ssh_kex_on_reply(t, payload);
+    case SSH_MSG_KEXDH_INIT:
+        return ssh_kex_on_dh_init(t, payload);
+    case SSH_MSG_KEXDH_REPLY:
+        return ssh_kex_on_dh_reply(t, payload);
     case SSH_MSG_NEWKEYS:
         return ssh_kex_on_newkeys(t, payload);
     case SSH_MSG_PING:

@@ -28,7 +28,6 @@
 #include "ssh/wire/exchange.h"
 #include "ssh/wire/ident.h"
 #include "task/pool.h"
-#include "task/pool.h"
 
 struct ssh_transport;
 

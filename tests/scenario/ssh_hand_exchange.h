@@ -37,7 +37,7 @@ static inline int hand_kex_init(struct by_hand *h, struct ssh_kex *k)
     uint8_t payload[600];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     TASK_ASSERT(crypto_agree_new(ssh_kex_agree(k->chosen.kex), &k->agree) == 0);
-    wire_put_u8(&w, SSH_MSG_KEX_INIT);
+    wire_put_u8(&w, SSH_MSG_KEXDH_INIT);
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
     return hand_say(h, bytes_of(payload, w.len));
 }
@@ -46,7 +46,7 @@ static inline int hand_kex_init(struct by_hand *h, struct ssh_kex *k)
 static inline int hand_hear_kexinit(struct by_hand *h, struct ssh_kex *k)
 {
     int r = hand_hear(h);
-    while (r > SSH_MSG_KEX_REPLY)
+    while (r > SSH_MSG_KEXDH_REPLY)
         r = hand_hear(h);
     if (r != SSH_MSG_KEXINIT)
         return r < 0 ? r : -EIO;
@@ -56,7 +56,7 @@ static inline int hand_hear_kexinit(struct by_hand *h, struct ssh_kex *k)
 static inline int hand_reply(struct by_hand *h, struct ssh_kex *k)
 {
     int r = hand_hear(h);
-    if (r != SSH_MSG_KEX_REPLY)
+    if (r != SSH_MSG_KEXDH_REPLY)
         return r < 0 ? r : -EIO;
     struct wire_reader in = wire_reader_of(bytes_skip(h->heard, 1));
     struct bytes key = wire_get_string(&in, SSH_KEY_BLOB_MAX);
@@ -108,7 +108,7 @@ static inline int hand_choose(struct by_hand *h, struct ssh_kex *k)
 static inline int hand_steps(struct by_hand *h, const struct hand_exchange *e,
                              struct ssh_kex *k)
 {
-    static const uint8_t guess[] = {SSH_MSG_KEX_INIT, 0, 0, 0, 1, 'x'};
+    static const uint8_t guess[] = {SSH_MSG_KEXDH_INIT, 0, 0, 0, 1, 'x'};
     int r = e->waits ? hand_hear_kexinit(h, k) : 0;
     if (r == 0 && e->before.len > 0)
         r = hand_say(h, e->before);

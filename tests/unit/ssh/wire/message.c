@@ -15,7 +15,7 @@ static void numbers_have_names_and_others_a_question_mark(void **state)
         {7, "EXT_INFO"},
         {8, "?"},
         {20, "KEXINIT"},
-        {31, "KEX_REPLY"},
+        {31, "KEXDH_REPLY"},
         {32, "?"},
         {50, "USERAUTH_REQUEST"},
         {60, "USERAUTH_PK_OK"},
