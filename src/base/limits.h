@@ -1,4 +1,6 @@
-/* Every bound on what a peer can make us hold, wait for or do, in one place.
+/* Bounds on what a peer can make us hold, wait for or do, in one place. Those of one protocol's
+ * own objects stand at their head: of ssh in ssh/connection.h and ssh/wire/, of SFTP in
+ * sftp/internal.h and sftp/wire/message.h.
  * Bounds that an operator may change are settings (server/settings.h); their defaults stand
  * here. */
 #pragma once
@@ -28,7 +30,8 @@
 #define EXEC_NAMES_MAX   65536
 #define TAR_AT_ONCE      16 /* of one worker: each may want some TAR_WINDOW_BYTES */
 #define TAR_PER_SESSION  2
-#define TAR_WINDOW_BYTES (8 * 1024 * 1024) /* of a zstd frame: what RFC 8878 3.1.1.1.2 asks for */
+#define TAR_WINDOW_BYTES                                                                       \
+    (8 * 1024 * 1024) /* of a zstd frame: what RFC 8878 3.1.1.1.2 asks for */
 #define TAR_HEADER_BYTES (4 * 1024 * 1024) /* before one entry of an archive */
 
 /* accounts */
