@@ -127,12 +127,13 @@ static int apply(struct command *c, int option, const char *value)
     }
 }
 
-/* -1: go on; else the exit status. */
+/* -1: go on; else the exit status. Words behind the options have no meaning: `scp -D` passes
+ * some. */
 static int parse(int argc, char **argv, struct command *c)
 {
     int option;
     optind = 1;
-    while ((option = getopt(argc, argv, "d:f:l:P:p:Q:u:cehR")) != -1) {
+    while ((option = getopt(argc, argv, "+d:f:l:P:p:Q:u:cehR")) != -1) {
         if (option == 'Q')
             return list(optarg);
         if (option == 'h' || option == '?')
@@ -140,8 +141,6 @@ static int parse(int argc, char **argv, struct command *c)
         if (option != 'c' && apply(c, option, optarg) < 0)
             return EXIT_FAILED;
     }
-    if (optind < argc)
-        return usage();
     if (getcwd(c->start, sizeof(c->start)) == NULL)
         text_copy(c->start, sizeof(c->start), BYTES_LIT("/"));
     c->sftp.start = bytes_str(c->start);
