@@ -196,8 +196,3 @@ void scp_transfer_end(struct scp *s)
     s->session->doing = "idle";
     s->session->progress = NULL;
 }
-
-bool scp_lost_peer(int result)
-{
-    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -ECANCELED;
-}

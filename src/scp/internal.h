@@ -48,9 +48,6 @@ void scp_audit(const struct scp *, const char *operation, const struct xfer_resu
 /* What xfer is asked for; the session shows it to who asks, until scp_transfer_end(). */
 struct xfer_request scp_transfer_begin(struct scp *, uint64_t length, struct xfer_progress *);
 void scp_transfer_end(struct scp *);
-/* Whether a transfer failed with its stream, or its task was cancelled; else the file is to
- * blame, and the dialogue goes on. */
-bool scp_lost_peer(int result);
 
 /* -- the body of one file -- */
 

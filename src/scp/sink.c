@@ -71,7 +71,7 @@ static PARKS int end_upload(struct vupload *u, int result, uint64_t written)
 {
     task_shield_begin(clock_after(result < 0 ? CLOSE_BROKEN_US : CLOSE_US));
     if (result < 0)
-        vupload_break(u, scp_lost_peer(result) ? written : 0);
+        vupload_break(u, xfer_lost_peer(result) ? written : 0);
     else
         result = vupload_commit(u, written);
     task_shield_end();
@@ -90,7 +90,7 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
     const struct xfer_request request = scp_transfer_begin(s, size, &progress);
     int r = xfer_receive(&body.stream, u, &request, moved);
     scp_transfer_end(s);
-    if (scp_lost_peer(r))
+    if (xfer_lost_peer(r))
         return r;
     *ret_error = r;
     r = scp_body_drain(&body);

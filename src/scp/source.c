@@ -78,7 +78,7 @@ static PARKS int send_body(struct scp *s, struct vfile *file, uint64_t size)
     if (size == 0)
         moved = (struct xfer_result){0};
     scp_audit(s, "download", &moved, r);
-    if (scp_lost_peer(r))
+    if (xfer_lost_peer(r))
         return r;
     int padded = pad(s, size - moved.file_bytes);
     if (padded < 0)

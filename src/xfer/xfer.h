@@ -6,10 +6,12 @@
  * request carries pointers to buckets.
  */
 #pragma once
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/bucket.h"
+#include "base/err.h"
 #include "io/stream.h"
 #include "vfs/vfs.h"
 
@@ -45,6 +47,13 @@ struct xfer_result {
  * other is the file's as the system said it (-ENOSPC, -EDQUOT, -EIO; -ETIMEDOUT: it did not
  * answer for stall_us) or ours (-ECANCELED, -ENOMEM, -EBUSY: the pool's queue is full). When a
  * job had to be left behind, the stream's socket has been shut down. */
+
+/* Whether a failure is the stream's or the task's end, not the file's: there is nobody left to
+ * tell, and who tries waits as long as the transfer did. */
+static inline bool xfer_lost_peer(int result)
+{
+    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -ECANCELED;
+}
 
 /* What is sent ends where the file ended at its open; a file that has become shorter:
  * -FERRY_ETRUNCATED; an offset behind its end: -EINVAL. */
