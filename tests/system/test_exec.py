@@ -6,7 +6,9 @@ import subprocess
 import pytest
 
 import ssh_clients
-from conftest import random_bytes, require
+import ssh_raw as raw
+from conftest import USER, random_bytes, require, wait_until
+from ssh_raw import Raw, message
 
 DIGESTS = ("md5sum", "sha1sum", "sha256sum", "sha512sum")
 NAMES = ("plain", "a b", "it's", 'say "hi"', "$HOME", "back\\slash", "two\nlines", "return\rhere", "ü", "*", "-x")
@@ -86,7 +88,7 @@ def test_a_quoted_pattern_is_a_name_and_an_unmatched_one_stays_as_it_is(shell, r
 
 
 @pytest.mark.parametrize("command", ["ls", "sh", "rm -rf /", "cat a | cat", "cat a; cat b", "cat $(id)", "cat `id`", "cat a > b",
-                                     "cat < a", "cat a &", "cat 'a", "X=1 cat a", "''", "/bin/cat a"])
+                                     "cat < a", "cat a &", "cat 'a", "X=1 cat a", "''", "bin/cat a", "/bin/cat/ a", "/"])
 def test_what_needs_a_shell_is_told_what_there_is(command, shell, root):
     (root / "a").write_bytes(b"never shown")
     output, said = shell.both(command, expect=127)
@@ -94,5 +96,95 @@ def test_what_needs_a_shell_is_told_what_there_is(command, shell, root):
     assert said.startswith("ferryd serves files and no shell. There are: sftp, scp, tar, cat, md5sum, ")
 
 
+@pytest.mark.parametrize("program", ["/bin/cat", "/usr/bin/cat", "//cat", "/cat"])
+def test_a_command_may_be_named_by_an_absolute_path(program, shell, root):
+    (root / "a").write_bytes(b"content")
+    assert shell.both(program + " a")[0] == b"content"
+
+
 def test_a_name_with_control_characters_is_complained_of_without_them(shell):
     assert shell.both("cat 'a\x1b[2Jb'", expect=1)[1] == "cat: a?[2Jb: no such file or directory\n"
+
+
+# -- windows that stay closed --
+
+
+@pytest.mark.parametrize("command", ["cat large small", "cat large missing"])
+def test_a_reader_who_stops_is_waited_for_once(command, ssh_ferryd, root):
+    """No complaint comes behind the file, nor another file, when the window opens too late: the channel has ended."""
+    with open(root / "large", "wb") as file:
+        file.truncate(1 << 20)
+    (root / "small").write_bytes(b"small")
+    server = ssh_ferryd(root, config="timeouts { stall_s = 2 }")
+    with Raw(server) as client:
+        channel = client.exec(command, window=100)
+        assert len(client.expect(raw.DATA)) == 9 + 100
+        assert server.last_audit("download")["bytes"] == 100
+        client.send(message(raw.ADJUST, channel, 10000))
+        client.expect(raw.EOF)
+        assert client.expect(raw.REQUEST)[-4:] == raw.u32(255)
+        client.expect(raw.CLOSE)
+        client.send(message(raw.CLOSE, channel))
+        assert client.can_work()
+
+
+def test_who_shows_how_much_of_a_file_has_gone(ssh_ferryd, root):
+    with open(root / "large", "wb") as file:
+        file.truncate(1 << 20)
+    server = ssh_ferryd(root)
+    with Raw(server) as client:
+        channel = client.exec("cat large", window=1000)
+        client.expect(raw.DATA)
+        wait_until("what was sent", lambda: [s["bytes"] for s in server.ask("who")] == [1000])
+        client.send(message(raw.CLOSE, channel))
+        client.expect(raw.CLOSE)
+        wait_until("an idle session", lambda: [(s["doing"], s["bytes"]) for s in server.ask("who")] == [("idle", 0)])
+
+
+# -- sftp as a command --
+
+
+def over_ssh(shell, command, lines, root):
+    """OpenSSH's sftp, which asks for a command instead of the subsystem if its server has a slash; None: for that."""
+    named = [] if command is None else ["-s", command]
+    words = ["sftp", "-b", "-", *named, *shell.options(), "-P", str(shell.port), "%s@%s" % (USER, ssh_clients.HOST)]
+    return subprocess.run([str(word) for word in words], input="\n".join(lines) + "\n", text=True, cwd=root.parent,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=ssh_clients.SECONDS, env=shell.environment,
+                          check=False)
+
+
+@pytest.mark.parametrize("command", ["/usr/lib/openssh/sftp-server", "/usr/libexec/sftp-server -e -l INFO", "/internal-sftp words"])
+def test_a_server_of_sftp_that_is_asked_for_as_a_command_is_the_subsystem(command, shell, root):
+    (root / "file").write_bytes(b"content")
+    done = over_ssh(shell, command, ["get file fetched", "put fetched back"], root)
+    assert done.returncode == 0, done.stdout
+    assert (root / "back").read_bytes() == b"content"
+
+
+def test_options_of_a_server_of_sftp_are_kept_or_refused(shell, root):
+    (root / "sub").mkdir()
+    (root / "sub" / "file").write_bytes(b"content")
+    done = over_ssh(shell, "/x/sftp-server -Rd /sub", ["get file fetched", "put fetched back"], root)
+    assert done.returncode != 0 and (root.parent / "fetched").read_bytes() == b"content"
+    assert not (root / "sub" / "back").exists()
+    for options in "-x", "-u 022", "-d", "-R -Z":
+        assert "usage: sftp-server [-eR]" in shell.both("sftp-server " + options, expect=2)[1]
+
+
+@pytest.mark.parametrize("command", ["internal-sftp", "sftp-server -R", "/usr/lib/openssh/sftp-server -R"])
+def test_a_key_whose_command_is_sftp_may_use_the_subsystem_by_its_terms(command, ssh_ferryd, root, ssh_keys, tmp_path):
+    (root / "file").write_bytes(b"content")
+    server = ssh_ferryd(root, authorized='command="%s" %s\n' % (command, ssh_keys.public("ed25519")))
+    shell = Shell(server, tmp_path, ssh_keys)
+    for asked in None, "/x/sftp-server":
+        done = over_ssh(shell, asked, ["get file fetched", "-put fetched back"], root)
+        assert done.returncode == 0, done.stdout
+        assert (root / "back").exists() == ("-R" not in command)
+
+
+def test_a_key_with_another_command_may_not_use_the_subsystem_and_the_log_says_so(ssh_ferryd, root, ssh_keys, tmp_path):
+    server = ssh_ferryd(root, authorized='command="cat sftp-server" %s\n' % ssh_keys.public("ed25519"))
+    done = over_ssh(Shell(server, tmp_path, ssh_keys), None, ["pwd"], root)
+    assert done.returncode != 0 and "subsystem request failed" in done.stdout
+    refusals = wait_until("the refusal is logged", lambda: server.records("subsystem-refused"))
+    assert [record["command"] for record in refusals] == ["cat sftp-server"]

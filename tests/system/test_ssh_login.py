@@ -204,7 +204,7 @@ def test_a_command_that_a_shell_would_have_to_read_is_not_run(ssh_ferryd, root, 
 
 
 @pytest.mark.parametrize("command", ["ls", "sh -c 'cat file'", "cat file; cat file", "cat file | cat", "cat $(cat file)", "cat {file,f}; :",
-                                     "/bin/cat file", "cat 'file", "\u00e4", "\\", "x" * 30000])
+                                     "bin/cat file", "cat 'file", "\u00e4", "\\", "x" * 30000])
 def test_there_is_no_shell(command, ssh_server, ssh_keys, file, tmp_path):
     said = openssh(ssh_server, ssh_keys, tmp_path).exec(command, expect=127)
     assert b"content" not in said and b"no shell" in said

@@ -1,7 +1,4 @@
 /* cat: files to standard output, as fast as the channel takes them. */
-#include <errno.h>
-
-#include "base/err.h"
 #include "server/exec/exec.h"
 #include "xfer/xfer.h"
 
@@ -28,7 +25,7 @@ static PARKS int send_file(struct exec *e, const char *name)
     r = vfs_open(e->session->vfs, &path, &file);
     if (r < 0) {
         vpath_done(&path);
-        return r == -ECANCELED ? r : exec_complain(e, name, r);
+        return exec_complain(e, name, r);
     }
     struct xfer_progress progress = {0};
     const struct xfer_request request = {
@@ -42,11 +39,12 @@ static PARKS int send_file(struct exec *e, const char *name)
     e->session->progress = &progress;
     r = xfer_send(file, e->stream, &request, &moved);
     e->session->doing = "idle";
-    e->session->progress = NULL;
+    if (e->session->progress == &progress) /* else another channel's */
+        e->session->progress = NULL;
     audit(e, &path, &moved, r);
     (void)vfile_close(file);
     vpath_done(&path);
-    return r < 0 && r != -FERRY_ECLOSED && r != -ECANCELED ? exec_complain(e, name, r) : r;
+    return r < 0 ? exec_complain(e, name, r) : 0;
 }
 
 static PARKS int send_files(struct exec *e, struct bytes names)

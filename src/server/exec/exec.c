@@ -9,11 +9,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "server/exec/expand.h"
+#include "sftp/server.h"
 
 #define NOT_FOUND      127 /* as a shell's */
 #define USAGE          2
 #define LINE_MAX       512
 #define NAME_SHOWN_MAX 300
+#define SFTP_HELP      "[-eR] [-d DIRECTORY] [-f FACILITY] [-l LEVEL] [-P REQUESTS] [-p REQUESTS]"
 
 static const struct exec_command commands[] = {
     {"scp", "[-prdvq] -t DIRECTORY | -f FILE...", exec_scp},
@@ -23,6 +25,8 @@ static const struct exec_command commands[] = {
     {"sha1sum", "[--] FILE...", exec_digest},
     {"sha256sum", "[--] FILE...", exec_digest},
     {"sha512sum", "[--] FILE...", exec_digest},
+    {"sftp-server", SFTP_HELP, exec_sftp_server},
+    {"internal-sftp", SFTP_HELP, exec_sftp_server},
 };
 
 /* -- saying -- */
@@ -35,6 +39,8 @@ static PARKS int complain_line(struct exec *e, const char *line)
 /* A name may hold what a terminal obeys. */
 int exec_complain(struct exec *e, const char *path, int error)
 {
+    if (xfer_lost_peer(error))
+        return error;
     char line[LINE_MAX], name[NAME_SHOWN_MAX];
     text_copy_printable(name, sizeof(name), bytes_str(path));
     snprintf(line, sizeof(line), "%s: %s: %s\n", e->command->name, name, err_text(error));
@@ -88,17 +94,23 @@ int exec_names(struct exec *e, unsigned first, struct bytes cwd, struct buf *ret
     for (unsigned i = first; i < e->words.count; i++) {
         int r = add_names(e, i, cwd, ret);
         if (r < 0)
-            return r == -ECANCELED ? r : exec_complain(e, e->words.at[i], r);
+            return exec_complain(e, e->words.at[i], r);
     }
     return 0;
 }
 
 /* -- as a service -- */
 
+/* Scripts and clients name a program by where it lies on other hosts: /usr/bin/scp. */
+static const char *name_of(const char *word)
+{
+    return word[0] == '/' ? strrchr(word, '/') + 1 : word;
+}
+
 static const struct exec_command *find(const struct words *words)
 {
     for (unsigned i = 0; words->count > 0 && i < ARRAY_LEN(commands); i++)
-        if (strcmp(words->at[0], commands[i].name) == 0)
+        if (strcmp(name_of(words->at[0]), commands[i].name) == 0)
             return &commands[i];
     return NULL;
 }
@@ -109,7 +121,7 @@ int exec_open(void *arg, struct ssh_channel *ch, struct bytes text, void **ret)
     struct exec *e = mem_new(sizeof(*e));
     if (e == NULL)
         return -ENOMEM;
-    *e = (struct exec){session, ch, ssh_channel_stream(ch), {0}, NULL};
+    *e = (struct exec){session, ch, ssh_channel_stream(ch), {0}, NULL, NULL};
     if (session->command != NULL) /* the key may run that alone */
         text = bytes_str(session->command);
     int r = words_split(text, &e->words);
@@ -128,9 +140,16 @@ int exec_run(void *service)
     return e->command != NULL ? e->command->run(e) : say_what_there_is(e);
 }
 
+bool exec_is_sftp(const void *service)
+{
+    const struct exec *e = service;
+    return e->command != NULL && e->command->run == exec_sftp_server;
+}
+
 void exec_close(void *service)
 {
     struct exec *e = service;
+    (void)sftp_server_free(e->sftp);
     words_done(&e->words);
     mem_free(e);
 }
