@@ -36,7 +36,7 @@ struct bench_suite {
     const struct goal_table *goals;
     const struct probe_talk *probe;
     const struct bench_refusal *refusals; /* end with one without a name; NULL: none */
-    /* How long the files are, as the report's head says it; NULL: as --filesize says. */
+    /* How long files are in most rows, as the report's head says; NULL: as --filesize says. */
     const char *files, *files_quick;
     const char *floor; /* what it is, in lines of the report's legend; NULL: there is none */
 

@@ -359,17 +359,18 @@ static void together_the_head_of_ssh_has_its_files_and_question_and_no_floor(voi
     struct bench_options ssh = together;
     ssh.suite = &bench_suite_ssh;
     char *text = text_of(&ssh, HEAD, NULL, false);
-    assert_has(text, "bench ssh: files of up to 512M, 300 clients, 21 pairs\n");
+    assert_has(text, "bench ssh: files of 512M, 300 clients, 21 pairs\n");
     assert_has(text, "\n  REALPATH what another session waits");
     assert_has(text, "     CPU   REALPATH ratio ");
     assert_null(strstr(text, "floor"));
     assert_null(strstr(text, "NOOP"));
     assert_fits_80_columns(text);
     ssh.quick = true;
+    ssh.clients = 50;
+    ssh.pairs = 3;
     text = text_of(&ssh, HEAD, NULL, false);
-    assert_has(text,
-               "bench ssh: files of up to 32M, 300 clients, 21 pairs (quick: less exact)\n");
-    free(text);
+    assert_has(text, "bench ssh: files of 32M, 50 clients, 3 pairs (quick: less exact)\n");
+    assert_fits_80_columns(text);
 }
 
 static void the_summary_puts_ferryd_beside_the_best_peer_then_lists_goals(void **state)
