@@ -1,6 +1,7 @@
 /* The servers of FTP. */
 #include "base/attr.h"
 #include "bench/ftp/suite.h"
+#include "bench/peers/proftpd_conf.h"
 #include "bench/peers/recipe.h"
 
 #define PLAIN       (1u << RECIPE_PLAIN)
@@ -62,34 +63,15 @@ static const char vsftpd_conf[] = "listen=YES\n"
 /* Debian's file without the modules that it loads for other uses, which every login would pay
  * for; and limits, look-ups, pauses and logs off. One pause is built in: when a session has
  * ended, the daemon takes no connection for 0.2 s, or 0.4 s. */
-static const char proftpd_conf[] = "ServerName \"Debian\"\n"
-                                   "ServerType standalone\n"
-                                   "DefaultAddress @ADDRESS@\n"
-                                   "SocketBindTight on\n"
-                                   "UseIPv6 off\n"
-                                   "Port @PORT@\n"
-                                   "User nobody\n"
-                                   "Group nogroup\n"
-                                   "Umask 022 022\n"
-                                   "AllowOverwrite on\n"
-                                   "ShowSymlinks on\n"
-                                   "ListOptions \"-l\"\n"
-                                   "DenyFilter \\*.*/\n"
-                                   "RequireValidShell off\n"
-                                   "AuthOrder mod_auth_unix.c\n"
-                                   "AuthPAM off\n"
-                                   "UseReverseDNS off\n"
-                                   "DelayEngine off\n"
-                                   "MaxInstances none\n"
-                                   "TimeoutLogin 0\n"
-                                   "TimeoutIdle 0\n"
-                                   "TimeoutNoTransfer 0\n"
-                                   "TimeoutStalled 0\n"
-                                   "WtmpLog off\n"
-                                   "TransferLog none\n"
-                                   "SystemLog none\n"
-                                   "!plain,hashed UseSendfile on\n"
-                                   "!no-sendfile UseSendfile off\n";
+static const char proftpd_conf[] = PROFTPD_CONF_SHARED "ShowSymlinks on\n"
+                                                       "ListOptions \"-l\"\n"
+                                                       "DenyFilter \\*.*/\n"
+                                                       "TimeoutLogin 0\n"
+                                                       "TimeoutIdle 0\n"
+                                                       "TimeoutNoTransfer 0\n"
+                                                       "TimeoutStalled 0\n"
+                                                       "!plain,hashed UseSendfile on\n"
+                                                       "!no-sendfile UseSendfile off\n";
 
 static const char pyftpdlib_script[] =
     "import logging\n"

@@ -1,5 +1,6 @@
 /* The servers of ssh. All have one host key and let in one key (stage_keys.h). */
 #include "base/attr.h"
+#include "bench/peers/proftpd_conf.h"
 #include "bench/peers/recipe.h"
 #include "bench/ssh/stage_keys.h"
 #include "bench/ssh/suite.h"
@@ -49,35 +50,16 @@ static const char sshd_conf[] =
 
 /* The settings of the FTP suite, but for those of FTP alone, and mod_sftp's; which takes a
  * limit of 0 seconds at its word. */
-static const char proftpd_conf[] = "ModulePath @ROOT@/usr/lib/proftpd\n"
-                                   "LoadModule mod_sftp.c\n"
-                                   "ServerName \"Debian\"\n"
-                                   "ServerType standalone\n"
-                                   "DefaultAddress @ADDRESS@\n"
-                                   "SocketBindTight on\n"
-                                   "UseIPv6 off\n"
-                                   "Port @PORT@\n"
-                                   "User nobody\n"
-                                   "Group nogroup\n"
-                                   "Umask 022 022\n"
-                                   "AllowOverwrite on\n"
-                                   "RequireValidShell off\n"
-                                   "AuthOrder mod_auth_unix.c\n"
-                                   "AuthPAM off\n"
-                                   "UseReverseDNS off\n"
-                                   "DelayEngine off\n"
-                                   "MaxInstances none\n"
-                                   "TimeoutLogin 86400\n"
-                                   "TimeoutIdle 86400\n"
-                                   "TimeoutNoTransfer 86400\n"
-                                   "TimeoutStalled 86400\n"
-                                   "WtmpLog off\n"
-                                   "TransferLog none\n"
-                                   "SystemLog none\n"
-                                   "SFTPEngine on\n"
-                                   "SFTPHostKey " KEYS "state/ssh_host_ed25519_key\n"
-                                   "SFTPAuthorizedUserKeys file:" KEYS "authorized_keys.ssh2\n"
-                                   "SFTPAuthMethods publickey\n";
+static const char proftpd_conf[] =
+    "ModulePath @ROOT@/usr/lib/proftpd\n"
+    "LoadModule mod_sftp.c\n" PROFTPD_CONF_SHARED "TimeoutLogin 86400\n"
+    "TimeoutIdle 86400\n"
+    "TimeoutNoTransfer 86400\n"
+    "TimeoutStalled 86400\n"
+    "SFTPEngine on\n"
+    "SFTPHostKey " KEYS "state/ssh_host_ed25519_key\n"
+    "SFTPAuthorizedUserKeys file:" KEYS "authorized_keys.ssh2\n"
+    "SFTPAuthMethods publickey\n";
 
 static const struct recipe recipes[] = {
     {
