@@ -122,7 +122,7 @@ static const struct bench_cell *find_hash(const struct contest *c)
 static bool rest_of(const struct bench_cell *cell, const struct bench_cell *hash,
                     struct rest *ret)
 {
-    double rests[BENCH_SAMPLES_MAX];
+    double rests[BENCH_SAMPLES_MAX] = {0}; /* gcc -O2 cannot see that count is not 0 */
     unsigned count =
         cell->sample_count < hash->sample_count ? cell->sample_count : hash->sample_count;
     for (unsigned i = 0; i < count; i++)
