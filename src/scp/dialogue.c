@@ -85,12 +85,18 @@ int scp_read_line(struct scp *s, struct bytes *ret)
 
 int scp_read_answer(struct scp *s)
 {
+    int r = scp_read_word(s);
+    return r == SCP_NO_WORD ? -FERRY_ECLOSED : r;
+}
+
+int scp_read_word(struct scp *s)
+{
     uint8_t c;
     int r = wait_for_line(s);
     if (r == 0)
         r = read_byte(s, &c);
     if (r <= 0)
-        return r < 0 ? r : -FERRY_ECLOSED;
+        return r < 0 ? r : SCP_NO_WORD;
     if (c == '\0')
         return 1;
     struct bytes text;

@@ -28,6 +28,9 @@ PARKS MUST_CHECK int scp_say_done(struct scp *); /* a NUL byte */
 /* 1: done; 0: the peer complained, and goes on. -FERRY_EREFUSED: it complained and leaves.
  * -FERRY_ECLOSED: no answer. */
 PARKS MUST_CHECK int scp_read_answer(struct scp *);
+/* The same, where a peer may end in good order instead of a word: SCP_NO_WORD. */
+#define SCP_NO_WORD 2
+PARKS MUST_CHECK int scp_read_word(struct scp *);
 
 /* "scp: PATH: what failed"; the dialogue goes on: 0, or how the stream failed. A cancel is
  * returned instead. */

@@ -94,7 +94,11 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
         return r;
     *ret_error = r;
     r = scp_body_drain(&body);
-    return r < 0 ? r : scp_read_answer(s);
+    if (r == 0)
+        r = scp_read_word(s);
+    /* libssh2, and so curl, ends the channel instead of saying that the file was whole. All of
+     * it is here, and a connection that broke is no such end. */
+    return r == SCP_NO_WORD ? 1 : r;
 }
 
 /* Into the upload and to its end. 1: stored; 0: not, and *ret_error is what the peer has not

@@ -33,10 +33,7 @@ def root(server):
     return server.root
 
 
-# curl takes an upload for done all the same.
-WITHOUT_A_WORD = pytest.mark.xfail(strict=True, reason="curl's scp never says that a file was whole; without that word none is stored")
-each = pytest.mark.parametrize("kind", [pytest.param(kind, marks=[WITHOUT_A_WORD] if kind is files.CurlScp else [])
-                                        for kind in files.ALL], ids=lambda kind: kind.__name__.lower())
+each = pytest.mark.parametrize("kind", files.ALL, ids=lambda kind: kind.__name__.lower())
 
 
 @each
