@@ -8,9 +8,9 @@
 #define LOWAT_EVERY_US (250 * USEC_PER_MS)
 #define MANY_SENDERS   4 /* of one worker */
 /* Rooms of one worker's transfers together, and of one of them (DESIGN 3.6). */
-#define ROOMS_BYTES    (16 * 1024 * 1024)
-#define ROOM_BYTES_MIN (64 * 1024)
-#define ROOM_BYTES_MAX (512 * 1024)
+#define ROOMS_BYTES       (16 * 1024 * 1024)
+#define ROOM_BYTES_MIN    (64 * 1024)
+#define ROOM_BYTES_MAX    (512 * 1024)
 #define ROOM_INLINE_BYTES (224 * 1024) /* seven packets of ssh, in a chunk of 256 KB */
 
 /* -- the kernel moves them -- */
@@ -74,7 +74,8 @@ static _Thread_local unsigned rooms_transfers; /* of this worker */
 static uint64_t room_bytes(const struct transfer *t)
 {
     if (t->path == XFER_PATH_ROOMS_INLINE)
-        return ROOM_INLINE_BYTES; /* read, sealed and sent, it does not stop the loop for long */
+        return ROOM_INLINE_BYTES; /* read, sealed and sent, it does not stop the loop for long
+                                   */
     uint64_t share = ROOMS_BYTES / rooms_transfers;
     return share < ROOM_BYTES_MIN   ? ROOM_BYTES_MIN
            : share > ROOM_BYTES_MAX ? ROOM_BYTES_MAX
