@@ -40,7 +40,8 @@ def ask_password(client, tmp_path, password, *, user=USER, prompts=1, expect=0, 
 
 def test_the_right_password_lets_in(ssh_server, ssh_keys, file, tmp_path):
     assert ask_password(openssh(ssh_server, ssh_keys, tmp_path), tmp_path, PASSWORD) == b"content"
-    assert ssh_server.records("login")[-1]["how"] == "password"
+    login = wait_until("the login is recorded", lambda: ssh_server.records("login"))
+    assert login[-1]["how"] == "password"
 
 
 def test_a_wrong_password_and_an_unknown_name_read_the_same(ssh_ferryd, root, ssh_keys, tmp_path):
@@ -255,6 +256,7 @@ def test_ten_sessions_share_one_connection_and_an_eleventh_is_refused(ssh_server
             for session in sessions:
                 assert session.stdout.read() == content[1:] and session.wait(timeout=ssh_clients.SECONDS) == 0
                 session.stdout.close()
+            wait_until("the login is recorded", lambda: ssh_server.records("login"))
             assert len(ssh_server.records("login")) == 1
             assert run(*share, "cat file") == content
         finally:
