@@ -113,13 +113,13 @@ int crypto_chacha_open(struct crypto_chacha *c, uint64_t number, uint8_t *data, 
                        const uint8_t tag[CRYPTO_TAG_BYTES])
 {
     uint8_t right[CRYPTO_TAG_BYTES];
-    int r = 0;
-    if (len <= LENGTH_BYTES || !begin_contents(c, number) || !make_tag(c, data, len, right))
-        r = crypto_failure(-EIO);
-    else if (!secret_equal(bytes_of(right, sizeof(right)), bytes_of(tag, sizeof(right))))
-        r = -FERRY_EPROTO;
-    else if (!apply(c, data + LENGTH_BYTES, data + LENGTH_BYTES, len - LENGTH_BYTES))
-        r = crypto_failure(-EIO);
+    bool has_tag =
+        len > LENGTH_BYTES && begin_contents(c, number) && make_tag(c, data, len, right);
+    bool is_right =
+        has_tag && secret_equal(bytes_of(right, sizeof(right)), bytes_of(tag, sizeof(right)));
+    bool is_done =
+        is_right && apply(c, data + LENGTH_BYTES, data + LENGTH_BYTES, len - LENGTH_BYTES);
+    int r = is_done ? 0 : has_tag && !is_right ? -FERRY_EPROTO : crypto_failure(-EIO);
     mem_wipe(right, sizeof(right)); /* of a forgery, it is what the forger wants */
     if (r != 0)
         mem_wipe(data, len);

@@ -116,6 +116,6 @@ int sftp_client_result(struct sftp_client *, const struct sftp_answer *);
 
 /* -- reading (client_reader.c) -- */
 
-void sftp_reader_main(void *client);
+void sftp_reader_main(void *arg); /* the client */
 /* The flow's task leaves: no answer goes to it from now on. Waits for its sink. */
 PARKS void sftp_flow_leave(struct sftp_client *, struct sftp_flow *);

@@ -42,12 +42,11 @@ enum sftp_kind {
 
 struct sftp_kind_row {
     const char *name;
-    enum sftp_type type;
     const char *extension; /* of SFTP_EXTENDED; else NULL */
     const char *version;   /* of the extension, as VERSION tells it */
-    bool changes;          /* is refused where nothing may be changed */
-    /* The fields in their order, a letter each (see struct sftp_request). */
-    const char *fields;
+    const char *fields;    /* in their order, a letter each (see struct sftp_request) */
+    enum sftp_type type;
+    bool changes; /* is refused where nothing may be changed */
 };
 
 /* Never NULL; kind < SFTP_KIND_COUNT. */
