@@ -295,8 +295,9 @@ def test_a_process_that_is_not_there_is_said_before_the_server_is_asked(server):
 def test_a_limit_of_the_server_ends_it_with_the_client_s_number(ferryd, root):
     server = ferryd(root, config="limits { sessions = 1000  per_address = 0  per_account = 2  unauthenticated = 0 }")
     out, err = compat(server.port, "-b", "concurrence", code=1)
+    # the session that tried to write may still be leaving: then it is the second that is one too many
     assert out == "" and re.fullmatch(
-        r"ferry bench ftp: 4 concurrent clients \(connect, login\): client 3: the server says: (421|530) .*\n", err)
+        r"ferry bench ftp: 4 concurrent clients \(connect, login\): client [23]: the server says: (421|530) .*\n", err)
     assert list(root.iterdir()) == []
 
 
