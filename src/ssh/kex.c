@@ -38,12 +38,24 @@ usec_t ssh_transport_deadline(const struct ssh_transport *t)
 
 /* -- KEXINIT -- */
 
+/* What a client is known to have when its own message has not come: what was agreed on. */
+static struct ssh_kexinit as_agreed(const struct ssh_transport *t)
+{
+    struct ssh_kexinit m = {0};
+    for (unsigned i = 0; i < SSH_DIRECTION_COUNT; i++)
+        m.lists[SSH_LIST_CIPHER_TO_SERVER + i] =
+            bytes_str(ssh_cipher_name(t->chosen.cipher[i]));
+    return m;
+}
+
 static int write_kexinit(struct ssh_transport *t, const struct ssh_kexinit *peer,
                          struct buf *ret)
 {
-    struct ssh_kexinit m = {0};
+    struct ssh_kexinit m = {0}, agreed = as_agreed(t);
     const struct ssh_host_keys *keys = t->settings->host_keys;
-    bool may_steer = ssh_transport_quirks(t) & SSH_QUIRK_GCM_LAST;
+    bool may_steer = ssh_transport_quirks(t) & SSH_QUIRK_GCM_LAST && !is_client(t);
+    if (peer == NULL && !is_first(t))
+        peer = &agreed;
     ssh_offer_lists(t->settings->offer, is_first(t), may_steer ? peer : NULL,
                     keys != NULL ? keys->names : NULL, &m);
     int r = crypto_random(m.cookie, sizeof(m.cookie));

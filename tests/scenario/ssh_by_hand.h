@@ -16,6 +16,7 @@ struct by_hand {
     uint8_t out[SSH_PACKET_HEAD + SSH_PAYLOAD_MAX + SSH_PACKET_TAIL_MAX];
     uint8_t in[300 * 1000];
     size_t held;
+    struct bytes ident; /* without CR LF; empty: "SSH-2.0-hand" */
     struct ssh_ident server_ident;
     struct ssh_hash session_id;
     uint8_t message[300 * 1000]; /* the last that was heard */
@@ -108,7 +109,11 @@ static inline int hand_hear(struct by_hand *h)
 static inline int hand_ident(struct by_hand *h)
 {
     size_t used;
-    int r = hand_write(h, BYTES_LIT("SSH-2.0-hand\r\n"));
+    if (h->ident.len == 0)
+        h->ident = BYTES_LIT("SSH-2.0-hand");
+    int r = hand_write(h, h->ident);
+    if (r == 0)
+        r = hand_write(h, BYTES_LIT("\r\n"));
     while (r == 0) {
         r = ssh_ident_parse(bytes_of(h->in, h->held), &used, &h->server_ident);
         if (r != SSH_IDENT_MORE)

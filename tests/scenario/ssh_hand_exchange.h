@@ -70,7 +70,7 @@ static inline int hand_reply(struct by_hand *h, struct ssh_kex *k)
     k->role = SSH_CLIENT;
     k->peer_ident = h->server_ident;
     k->session_id = h->session_id;
-    k->own_ident = BYTES_LIT("SSH-2.0-hand");
+    k->own_ident = h->ident;
     ssh_kex_job_run(&k->job);
     return k->result;
 }

@@ -304,6 +304,37 @@ static int client_talks_during_an_exchange(struct by_hand *h)
     return r == 0 ? hand_exchange(h, &e) : r;
 }
 
+/* As stock OpenSSH: the cipher that we want most is its last. The server asks for new keys, so
+ * its KEXINIT comes first then. */
+static int client_likes_another_cipher(struct by_hand *h)
+{
+    struct hand_exchange e = hand_usual;
+    e.cipher = "chacha20-poly1305@openssh.com,aes128-gcm@openssh.com";
+    h->ident = BYTES_LIT("SSH-2.0-OpenSSH_9.2");
+    int r = hand_ident(h);
+    if (r == 0)
+        r = hand_exchange(h, &e);
+    if (r == 0)
+        r = hand_log_in(h);
+    TASK_ASSERT(r < 0 || ssh_cipher_kind(h->sealing) == SSH_CIPHER_AES128_GCM);
+    e.waits = true;
+    if (r == 0)
+        r = hand_say_u8(h, 150); /* behind its answer comes KEXINIT */
+    if (r == 0)
+        r = hand_hear(h) == SSH_MSG_UNIMPLEMENTED ? 0 : -EIO;
+    if (r == 0)
+        r = hand_exchange(h, &e);
+    TASK_ASSERT(r < 0 || ssh_cipher_kind(h->sealing) == SSH_CIPHER_AES128_GCM);
+    return r;
+}
+
+static void new_keys_are_for_the_same_cipher(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_likes_another_cipher, 100);
+    assert_int_equal(l.result, 0);
+}
+
 static void keys_are_changed_when_the_client_asks(void **state)
 {
     (void)state;
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_client_that_never_comes_to_the_point_meets_the_deadline),
         cmocka_unit_test(a_flood_before_the_login_is_not_read),
         cmocka_unit_test(answers_pings_and_what_it_does_not_know),
+        cmocka_unit_test(new_keys_are_for_the_same_cipher),
         cmocka_unit_test(keys_are_changed_when_the_client_asks),
         cmocka_unit_test(a_ping_that_crossed_our_kexinit_is_answered_after_the_exchange),
         cmocka_unit_test(an_exchange_that_is_not_answered_ends_by_its_deadline),
