@@ -264,10 +264,7 @@ int ftp_session_start(const struct ftp_service *service, struct scope *sessions,
         stream_free(control);
         return -ENOMEM;
     }
-    struct addr peer_as_shown = *peer, local_as_shown = *local;
-    addr_unmap(&peer_as_shown);
-    addr_unmap(&local_as_shown);
-    r = session_init(&s->base, service->shared, "ftp", &peer_as_shown, &local_as_shown);
+    r = session_init(&s->base, service->shared, "ftp", peer, local);
     s->base.control = control;
     s->service = service;
     s->sessions = sessions;

@@ -55,6 +55,8 @@ int session_init(struct session *s, struct session_shared *shared, const char *p
 {
     usec_t now = clock_now();
     *s = (struct session){.protocol = protocol, .peer = *peer, .local = *local};
+    addr_unmap(&s->peer);
+    addr_unmap(&s->local);
     struct host host = host_of_peer(s);
     if (bans_has(shared->bans, &host, now))
         return -FERRY_EBANNED;

@@ -309,10 +309,7 @@ int ssh_session_start(const struct ssh_server *server, struct scope *sessions, i
         stream_free(control);
         return -ENOMEM;
     }
-    struct addr peer_as_shown = *peer, local_as_shown = *local;
-    addr_unmap(&peer_as_shown);
-    addr_unmap(&local_as_shown);
-    r = session_init(&s->base, server->shared, "ssh", &peer_as_shown, &local_as_shown);
+    r = session_init(&s->base, server->shared, "ssh", peer, local);
     s->base.control = control;
     s->server = server;
     s->sessions = sessions;
