@@ -47,29 +47,7 @@ static PARKS int send_file(struct exec *e, const char *name)
     return r < 0 ? exec_complain(e, name, r) : 0;
 }
 
-static PARKS int send_files(struct exec *e, struct bytes names)
-{
-    int status = 0;
-    while (names.len > 0) {
-        struct bytes name = bytes_take_until(&names, '\0');
-        int r = send_file(e, (const char *)name.data);
-        if (r < 0)
-            return r;
-        if (r > 0)
-            status = r;
-    }
-    return status;
-}
-
 int exec_cat(struct exec *e)
 {
-    unsigned first = exec_skip_options(e);
-    struct buf names;
-    if (first == 0 || first == e->words.count)
-        return exec_usage(e);
-    int r = exec_names(e, first, BYTES_LIT("/"), &names);
-    if (r == 0)
-        r = send_files(e, buf_bytes(&names));
-    buf_done(&names);
-    return r;
+    return exec_each_file(e, send_file);
 }

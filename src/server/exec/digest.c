@@ -172,32 +172,14 @@ static PARKS int digest_named(struct exec *e, const char *name,
     return r;
 }
 
-static PARKS int digest_all(struct exec *e, struct bytes names)
+static PARKS int say_digest_of(struct exec *e, const char *name)
 {
-    int status = 0;
-    while (names.len > 0) {
-        const char *name = (const char *)bytes_take_until(&names, '\0').data;
-        uint8_t digest[CRYPTO_DIGEST_MAX];
-        int r = digest_named(e, name, digest);
-        if (r < 0)
-            r = status = exec_complain(e, name, r);
-        else
-            r = say_digest(e, digest, name);
-        if (r < 0)
-            return r;
-    }
-    return status;
+    uint8_t digest[CRYPTO_DIGEST_MAX];
+    int r = digest_named(e, name, digest);
+    return r < 0 ? exec_complain(e, name, r) : say_digest(e, digest, name);
 }
 
 int exec_digest(struct exec *e)
 {
-    unsigned first = exec_skip_options(e);
-    struct buf names;
-    if (first == 0 || first == e->words.count)
-        return exec_usage(e);
-    int r = exec_names(e, first, BYTES_LIT("/"), &names);
-    if (r == 0)
-        r = digest_all(e, buf_bytes(&names));
-    buf_done(&names);
-    return r;
+    return exec_each_file(e, say_digest_of);
 }

@@ -69,7 +69,7 @@ static PARKS int say_what_there_is(struct exec *e)
 
 /* -- files -- */
 
-unsigned exec_skip_options(const struct exec *e)
+static unsigned skip_options(const struct exec *e)
 {
     if (e->words.count > 1 && strcmp(e->words.at[1], "--") == 0)
         return 2;
@@ -97,6 +97,33 @@ int exec_names(struct exec *e, unsigned first, struct bytes cwd, struct buf *ret
             return exec_complain(e, e->words.at[i], r);
     }
     return 0;
+}
+
+static PARKS int serve_each(struct exec *e, struct bytes names,
+                            PARKS int (*serve)(struct exec *, const char *name))
+{
+    int status = 0;
+    while (names.len > 0) {
+        int r = serve(e, (const char *)bytes_take_until(&names, '\0').data);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            status = r;
+    }
+    return status;
+}
+
+int exec_each_file(struct exec *e, PARKS int (*serve)(struct exec *, const char *name))
+{
+    unsigned first = skip_options(e);
+    struct buf names;
+    if (first == 0 || first == e->words.count)
+        return exec_usage(e);
+    int r = exec_names(e, first, BYTES_LIT("/"), &names);
+    if (r == 0)
+        r = serve_each(e, buf_bytes(&names), serve);
+    buf_done(&names);
+    return r;
 }
 
 /* -- as a service -- */

@@ -42,9 +42,11 @@ PARKS MUST_CHECK int exec_usage(struct exec *); /* returns 2 */
  * to buf_done(), also after a failure. 0, 1 (complained of: the status), or a failure. */
 PARKS MUST_CHECK int exec_names(struct exec *, unsigned first, struct bytes cwd,
                                 struct buf *ret);
-/* The first word behind the command if there are no options, or only "--"; 0: something else.
+/* A command without options but "--": serve() each of the files. serve: 0, a status, or a
+ * failure that ends it. The last status of a file that was complained of; or what went wrong.
  */
-unsigned exec_skip_options(const struct exec *);
+PARKS MUST_CHECK int exec_each_file(struct exec *,
+                                    PARKS int (*serve)(struct exec *, const char *name));
 
 PARKS int exec_cat(struct exec *);
 PARKS int exec_digest(struct exec *); /* by the command's name */
