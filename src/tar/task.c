@@ -77,7 +77,7 @@ int tar_failure(const struct tar *t)
 
 int tar_complain(struct tar *t, const char *path, int error)
 {
-    if (error == -ECANCELED || error == -FERRY_ECLOSED || error == -FERRY_ESTALLED)
+    if (xfer_lost_peer(error))
         return error;
     t->has_failed = true;
     int r = t->request->complain(t->request->arg, path, error);

@@ -48,12 +48,7 @@ unsigned ssh_ident_quirks(const struct ssh_ident *ident)
         struct bytes software; /* how it begins */
         unsigned quirks;
     } rows[] = {
-        {BYTES_LIT("OpenSSH"), SSH_QUIRK_WINDOW_16M | SSH_QUIRK_GCM_LAST},
-        {BYTES_LIT("dropbear"), SSH_QUIRK_PACKET_32K},
-        {BYTES_LIT("PuTTY"), SSH_QUIRK_PACKET_32K},
-        {BYTES_LIT("WinSCP"), SSH_QUIRK_PACKET_32K},
-        {BYTES_LIT("FileZilla"), SSH_QUIRK_PACKET_32K},
-        {BYTES_LIT("libssh2"), SSH_QUIRK_PACKET_32K},
+        {BYTES_LIT("OpenSSH"), SSH_QUIRK_GCM_LAST},
     };
     struct bytes software = bytes_skip(bytes_of(ident->text, ident->len), ident_start.len);
     bytes_take_until(&software, '-');

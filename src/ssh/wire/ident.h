@@ -22,9 +22,7 @@ MUST_CHECK int ssh_ident_parse(struct bytes data, size_t *ret_used, struct ssh_i
 
 /* What a peer's software is known to do in its own way. */
 enum ssh_quirk {
-    SSH_QUIRK_WINDOW_16M = 1, /* OpenSSH: its input buffer holds 16 MB; credit at most 15 MB */
-    SSH_QUIRK_PACKET_32K = 2, /* takes no packet beyond RFC 4253 6.1's 35000 bytes */
-    SSH_QUIRK_GCM_LAST = 4    /* OpenSSH: takes AES-GCM as gladly as what it puts before it */
+    SSH_QUIRK_GCM_LAST = 1 /* OpenSSH: takes AES-GCM as gladly as what it puts before it */
 };
 
 unsigned ssh_ident_quirks(const struct ssh_ident *);
