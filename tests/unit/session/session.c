@@ -190,6 +190,28 @@ static void any_failed_allocation_leaves_nothing_counted_and_nothing_behind(void
     run_deterministic(1, starve, NULL);
 }
 
+static void meet_a_mapped_peer(void *arg)
+{
+    (void)arg;
+    struct fixture f = {.settings.timeouts.login_us = 60 * USEC_PER_S};
+    fixture_init(&f);
+    struct addr mapped;
+    struct session s;
+    char text[ADDR_TEXT_MAX];
+    TASK_ASSERT(addr_parse(BYTES_LIT("[::ffff:192.0.2.1]:4000"), &mapped) == 0);
+    TASK_ASSERT(session_init(&s, f.shared, "ftp", &mapped, &mapped) == 0);
+    TASK_ASSERT(strcmp(addr_format(&s.peer, text), "192.0.2.1:4000") == 0);
+    TASK_ASSERT(strcmp(addr_format(&s.local, text), "192.0.2.1:4000") == 0);
+    session_done(&s);
+    fixture_done(&f);
+}
+
+static void a_mapped_address_is_kept_as_the_ipv4_address_that_it_is(void **state)
+{
+    (void)state;
+    run_deterministic(1, meet_a_mapped_peer, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             any_failed_allocation_leaves_nothing_counted_and_nothing_behind, start_log,
             stop_log),
+        cmocka_unit_test(a_mapped_address_is_kept_as_the_ipv4_address_that_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
