@@ -61,6 +61,6 @@ if(FERRY_COVERAGE)
 endif()
 
 # Lengths from a peer are where the bugs are: every conversion is written down.
-set(FERRY_STRICT_LAYERS base vfs ftp/wire ssh/wire sftp/wire scp/wire)
+set(FERRY_STRICT_LAYERS base codec vfs ftp/wire ssh/wire sftp/wire scp/wire)
 
 find_package(PkgConfig REQUIRED)
