@@ -79,6 +79,9 @@ static cfg_opt_t listen_keys[] = {
     LIST("address", config_value_address),
     CHECKED("passive_ports", config_value_ports),
     CHECKED("masquerade", config_value_masquerade),
+    FLAG("nistp256"),
+    NUMBER("rekey_bytes", config_value_rekey_bytes),
+    NUMBER("rekey_time_s", config_value_seconds),
     NOT_BUILT("tls"),
     CFG_END(),
 };
@@ -148,16 +151,18 @@ static cfg_opt_t top_keys[] = {
 /* Where each number of a section goes. */
 enum number_kind { NUMBER_UNSIGNED, NUMBER_WIDE, NUMBER_SECONDS, NUMBER_ENUM, NUMBER_FLAG };
 
-static const struct number_row {
+struct number_row {
     const char *section, *key;
     size_t offset;
     enum number_kind kind;
-} numbers[] = {
+};
 
 #define AT(section, key, field, kind)                                                          \
     {                                                                                          \
         section, key, offsetof(struct settings, field), kind                                   \
     }
+
+static const struct number_row numbers[] = {
     AT("limits", "sessions", limits.sessions, NUMBER_UNSIGNED),
     AT("limits", "per_address", limits.per_address, NUMBER_UNSIGNED),
     AT("limits", "per_account", limits.per_account, NUMBER_UNSIGNED),
@@ -177,8 +182,15 @@ static const struct number_row {
     AT("defaults", "keep_partial", vfs.keep_partial, NUMBER_FLAG),
     AT("defaults", "sendfile", vfs.sendfile, NUMBER_FLAG),
     AT("log", "format", log_format, NUMBER_ENUM),
-#undef AT
 };
+
+/* Of listen "ssh" alone, whose sections are many. */
+static const struct number_row ssh_numbers[] = {
+    AT("listen", "nistp256", ssh.nistp256, NUMBER_FLAG),
+    AT("listen", "rekey_bytes", ssh.rekey_bytes, NUMBER_WIDE),
+    AT("listen", "rekey_time_s", ssh.rekey_us, NUMBER_SECONDS),
+};
+#undef AT
 
 /* -- from the parsed file into settings -- */
 
@@ -196,9 +208,8 @@ static void put_wide(cfg_t *from, const char *key, uint64_t *place)
         *place = (uint64_t)cfg_getint(from, key);
 }
 
-static void put_number(cfg_t *top, const struct number_row *row, struct settings *s)
+static void put_number(cfg_t *from, const struct number_row *row, struct settings *s)
 {
-    cfg_t *from = cfg_getsec(top, row->section);
     if (from == NULL || cfg_size(from, row->key) == 0)
         return;
     void *place = (char *)s + row->offset;
@@ -241,6 +252,17 @@ static int refuse_in(const cfg_t *section, struct refusal *why)
     return refuse(why, "%s:%d: %.384s", reading.path, section->line, inner.text);
 }
 
+static int put_ssh(cfg_t *section, struct settings *s, struct refusal *why)
+{
+    bool is_ssh = bytes_equal(bytes_str(cfg_title(section)), BYTES_LIT("ssh"));
+    for (size_t i = 0; i < ARRAY_LEN(ssh_numbers); i++) {
+        if (!is_ssh && cfg_size(section, ssh_numbers[i].key) > 0)
+            return refuse(why, "%s is for listen \"ssh\"", ssh_numbers[i].key);
+        put_number(section, &ssh_numbers[i], s);
+    }
+    return 0;
+}
+
 static int put_listener(cfg_t *section, struct settings *s, struct refusal *why)
 {
     if (cfg_size(section, "address") == 0)
@@ -260,7 +282,7 @@ static int put_listener(cfg_t *section, struct settings *s, struct refusal *why)
         if (masquerade != NULL && config_masquerade_parse(masquerade, &l->masquerade) < 0)
             return refuse(why, "masquerade");
     }
-    return 0;
+    return put_ssh(section, s, why);
 }
 
 static int put_defaults(cfg_t *section, struct settings *s, struct refusal *why)
@@ -323,7 +345,7 @@ static int put_all(cfg_t *top, struct settings *s, struct refusal *why)
     if (cfg_size(top, "anonymous") > 0)
         s->anonymous = cfg_getbool(top, "anonymous") == cfg_true;
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-        put_number(top, &numbers[i], s);
+        put_number(cfg_getsec(top, numbers[i].section), &numbers[i], s);
     r = put_sections(top, "listen", s, why, put_listener);
     return r < 0 ? r : put_sections(top, "account", s, why, put_account);
 }

@@ -10,8 +10,9 @@
 #include "base/text.h"
 #include "vfs/vfs.h"
 
-#define SECONDS_MAX  (7 * 24 * 3600)
-#define DES_HASH_LEN 13
+#define SECONDS_MAX     (7 * 24 * 3600)
+#define REKEY_BYTES_MIN (16 * 1024)
+#define DES_HASH_LEN    13
 
 /* In characters behind the last '$', that of MD5; no other is shorter. */
 #define DIGEST_LEN_MIN 22
@@ -29,6 +30,17 @@ int config_value_size(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
     else
         cfg_error(cfg, "%s: '%s' is not a size: digits, then perhaps K, M, G or T", opt->name,
                   value);
+    return -1;
+}
+
+int config_value_rekey_bytes(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
+{
+    if (config_value_size(cfg, opt, value, ret) < 0)
+        return -1;
+    long n = *(long *)ret;
+    if (n == 0 || n >= REKEY_BYTES_MIN)
+        return 0;
+    cfg_error(cfg, "%s: '%s' is neither 0 nor at least 16K", opt->name, value);
     return -1;
 }
 

@@ -9,6 +9,8 @@
 
 /* ret is a long */
 int config_value_size(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* K, M, G, T */
+/* As a size: 0, or enough that the keys' change is not the most of the traffic. */
+int config_value_rekey_bytes(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_count(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_seconds(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_sync(cfg_t *, cfg_opt_t *, const char *value, void *ret);  /* enum vfs_sync */

@@ -20,8 +20,6 @@
 #include "server/state_dir.h"
 #include "task/sys.h"
 
-#define SSH_REKEY_US (3600 * USEC_PER_S) /* RFC 4253 9 */
-
 struct launch {
     struct server server;
     struct identity identity;
@@ -109,10 +107,11 @@ static bool has_ssh(const struct settings *s)
 static int open_ssh(struct launch *l, struct refusal *why)
 {
     struct server *server = &l->server;
-    const struct ssh_offer_settings offer = {0};
+    const struct ssh_setting *ssh = &server->settings->ssh;
+    const struct ssh_offer_settings offer = {.nistp256 = ssh->nistp256};
     if (!has_ssh(server->settings))
         return 0;
-    int r = ssh_host_keys_load(l->state.fd, &server->host_keys, why);
+    int r = ssh_host_keys_load(l->state.fd, ssh->nistp256, &server->host_keys, why);
     if (r < 0)
         return r;
     r = ssh_offer_new(SSH_SERVER, &offer, &server->offer);
@@ -125,7 +124,8 @@ static int open_ssh(struct launch *l, struct refusal *why)
                       .offer = server->offer,
                       .pool = runtime_files_pool(server->runtime),
                       .host_keys = &server->host_keys,
-                      .rekey_us = SSH_REKEY_US},
+                      .rekey_bytes = ssh->rekey_bytes,
+                      .rekey_us = ssh->rekey_us},
         .services = services_ssh,
     };
     return 0;

@@ -63,6 +63,7 @@ int settings_init(struct settings *s)
                                             .stall_us = DEFAULT_STALL_US,
                                             .connect_us = DEFAULT_CONNECT_US};
     s->remember_us = DEFAULT_REMEMBER_US;
+    s->ssh.rekey_us = SETTINGS_SSH_REKEY_US;
     s->accounts = mem_new(SETTINGS_ACCOUNTS_MAX * sizeof(*s->accounts));
     return s->accounts == NULL ? -ENOMEM : 0;
 }

@@ -22,6 +22,7 @@
 #define SETTINGS_PASSWORD_CHARS 20 /* base32: 100 bits */
 /* DIR mode: how many may be connected and not yet logged in. */
 #define SETTINGS_DIR_UNAUTHENTICATED 1000
+#define SETTINGS_SSH_REKEY_US        (3600 * USEC_PER_S) /* RFC 4253 9 */
 #define SETTINGS_DIR_LISTENER        "ftp://127.0.0.1:2121"
 #define SETTINGS_DIR_LISTENER_SSH    "ssh://127.0.0.1:2222"
 
@@ -37,6 +38,13 @@ struct listener_setting {
     struct addr addr;                     /* port 0 until it is bound: any free one */
     uint16_t passive_first, passive_last; /* 0, 0: the kernel chooses */
     struct addr masquerade;               /* shown in PASV replies; len 0: none */
+};
+
+/* Of all ssh listeners together. */
+struct ssh_setting {
+    bool nistp256;        /* also ecdh-sha2-nistp256, and a host key of ECDSA */
+    uint64_t rekey_bytes; /* in one direction; 0: as far as the cipher goes */
+    usec_t rekey_us;      /* 0: however long */
 };
 
 #define SETTING_UNSET UINT64_MAX /* of a number: the default holds */
@@ -61,6 +69,7 @@ struct settings {
 
     struct listener_setting listeners[SETTINGS_LISTENERS_MAX];
     unsigned listener_count;
+    struct ssh_setting ssh;
 
     struct account_setting *accounts; /* SETTINGS_ACCOUNTS_MAX places */
     unsigned account_count;

@@ -19,9 +19,11 @@
 static const struct {
     const char *name;
     enum crypto_key_kind kind;
+    bool is_nistp256; /* by setting */
 } host_keys[] = {
-    {"ssh_host_ed25519_key", CRYPTO_ED25519},
-    {"ssh_host_rsa_key", CRYPTO_RSA},
+    {"ssh_host_ed25519_key", CRYPTO_ED25519, false},
+    {"ssh_host_ecdsa_key", CRYPTO_ECDSA_P256, true},
+    {"ssh_host_rsa_key", CRYPTO_RSA, false},
 };
 
 /* ret: initialised with a cap of max + 1 bytes, reserved at once: what is read may be a secret.
@@ -209,11 +211,14 @@ static int load_host_key(int dir, const char *name, enum crypto_key_kind kind,
     return refuse(why, "host key %s: %s", name, err_text(fd));
 }
 
-int ssh_host_keys_load(int state_dir_fd, struct ssh_host_keys *ret, struct refusal *why)
+int ssh_host_keys_load(int state_dir_fd, bool nistp256, struct ssh_host_keys *ret,
+                       struct refusal *why)
 {
     struct ssh_host_keys keys = {0};
     for (size_t i = 0; i < ARRAY_LEN(host_keys); i++) {
         struct crypto_key *key = NULL;
+        if (host_keys[i].is_nistp256 && !nistp256)
+            continue;
         const char *name = host_keys[i].name;
         int r = load_host_key(state_dir_fd, name, host_keys[i].kind, &key, why);
         if (r == 0) {

@@ -69,7 +69,7 @@ def test_the_configuration_s_page_names_every_key_of_the_parser():
     page = (MAN / "ferryd.conf.5").read_text()
     named = set()
     for line in re.findall(r"^\.It Ic (.*)$", page, re.M):
-        named |= set(re.findall(r"\b[a-z_]+\b", line.split(" No = ")[0]))
+        named |= set(re.findall(r"\b[a-z_0-9]+\b", line.split(" No = ")[0]))
     assert keys and named == keys
 
 

@@ -50,6 +50,10 @@ static const char whole[] =
     "  address = {\"127.0.0.1:21\", \"[::1]:21\"}\n"
     "  passive_ports = \"50000-50999\"  masquerade = \"203.0.113.7\"\n"
     "}\n"
+    "listen \"ssh\" {\n"
+    "  address = {\"127.0.0.1:22\"}\n"
+    "  nistp256 = true  rekey_bytes = 2G  rekey_time_s = 600\n"
+    "}\n"
     "defaults {\n"
     "  root = \"/srv/files/%u\"\n"
     "  rights = {\"list\", \"read\", \"write\"}\n"
@@ -75,13 +79,17 @@ static void every_key_reaches_its_setting(void **state)
     assert_string_equal(s.state_dir, "/var/lib/ferryd");
     assert_string_equal(s.user, "ferry");
     assert_true(s.anonymous);
-    assert_int_equal(s.listener_count, 2);
+    assert_int_equal(s.listener_count, 3);
     assert_int_equal(addr_port(&s.listeners[1].addr), 21);
     assert_int_equal(addr_family(&s.listeners[1].addr), AF_INET6);
     assert_int_equal(s.listeners[1].passive_first, 50000);
     assert_int_equal(s.listeners[1].passive_last, 50999);
     char text[ADDR_TEXT_MAX];
     assert_string_equal(addr_format_host(&s.listeners[0].masquerade, text), "203.0.113.7");
+    assert_true(settings_listener_is_ssh(&s.listeners[2]));
+    assert_true(s.ssh.nistp256);
+    assert_int_equal(s.ssh.rekey_bytes, UINT64_C(2) << 30);
+    assert_int_equal(s.ssh.rekey_us, 600 * USEC_PER_S);
     assert_string_equal(s.default_root, "/srv/files/%u");
     assert_int_equal(s.default_rights, RIGHT_LIST | RIGHT_READ | RIGHT_WRITE);
     assert_int_equal(s.default_quota_bytes, UINT64_C(10) << 30);
@@ -126,9 +134,14 @@ static void an_empty_file_changes_nothing(void **state)
     const struct session_limits limits = s.limits;
     const struct session_timeouts timeouts = s.timeouts;
     const unsigned ban_failures = s.ban_failures;
+    const struct ssh_setting ssh = s.ssh;
     assert_int_equal(read_text("# nothing\n"), 0);
     assert_memory_equal(&s.limits, &limits, sizeof(s.limits));
     assert_memory_equal(&s.timeouts, &timeouts, sizeof(s.timeouts));
+    assert_memory_equal(&s.ssh, &ssh, sizeof(s.ssh));
+    assert_false(s.ssh.nistp256);
+    assert_int_equal(s.ssh.rekey_bytes, 0);
+    assert_int_equal(s.ssh.rekey_us, 3600 * USEC_PER_S);
     assert_int_equal(s.default_rights, RIGHTS_DEFAULT);
     assert_int_equal(s.ban_failures, ban_failures);
     assert_true(s.vfs.atomic_upload);
@@ -163,6 +176,13 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"listen \"ftp\" {\n passive_ports = \"2000-1999\"\n}\n", 2, "FIRST-LAST"},
         {"listen \"ftp\" {\n masquerade = \"example.org\"\n}\n", 2, "numeric address"},
         {"listen \"ftp\" {\n}\n", 2, "has no address"},
+        {"listen \"ssh\" {\n nistp256 = perhaps\n}\n", 2, "nistp256"},
+        {"listen \"ssh\" {\n rekey_bytes = 16383\n}\n", 2, "'16383' is neither 0 nor at least"},
+        {"listen \"ssh\" {\n rekey_bytes = -1\n}\n", 2, "'-1' is not a size"},
+        {"listen \"ssh\" {\n rekey_time_s = 604801\n}\n", 2, "rekey_time_s"},
+        {"listen \"ftp\" {\n address = {\"127.0.0.1:21\"}\n rekey_time_s = 60\n}\n", 4,
+         "rekey_time_s is for listen \"ssh\""},
+        {"listen \"ssh\" {\n nistp256 = true\n}\n", 3, "has no address"},
         {"\nlog {\n format = xml\n}\n", 3, "'xml' is neither text nor json"},
         {"account \"anna\" {\n root = \"/\"\n}\n", 3, "either hash or password_file"},
         {"account \"anna\" {\n hash = \"secret\"\n}\n", 2, "no method"},

@@ -1,0 +1,79 @@
+"""What the section listen "ssh" of the configuration changes: algorithms that are not offered otherwise, and new keys."""
+
+import time
+
+import pytest
+
+import ssh_clients
+import ssh_raw as raw
+from conftest import random_bytes
+from ssh_raw import Raw
+
+CONTENT = random_bytes(1_000_003)
+
+
+@pytest.fixture
+def ssh_set(ssh_ferryd, root):
+    """A server with these keys in its section listen "ssh"."""
+    (root / "down").write_bytes(CONTENT)
+
+    def start(keys):
+        return ssh_ferryd(root, listen=(), config='listen "ssh" { address = {"127.0.0.1:0"} %s }' % keys)
+    return start
+
+
+def know(client, server, name):
+    """A client of a server that has made one more host key."""
+    key = " ".join(ssh_clients.run("ssh-keygen", "-y", "-f", server.state / name).decode().split()[:2])
+    with open(client.known_hosts, "a") as file:
+        file.write("[%s]:%d %s\n" % (ssh_clients.HOST, server.port, key))
+
+
+@pytest.mark.parametrize("kind", [ssh_clients.OpenSsh, ssh_clients.Asyncssh])
+@pytest.mark.parametrize("how", [{"kex": "ecdh-sha2-nistp256"}, {"host_key": "ecdsa-sha2-nistp256"}], ids=ssh_clients.name_of)
+def test_the_curve_of_nist_serves_keys_and_host_keys_where_it_is_set(kind, how, ssh_set, ssh_keys, tmp_path):
+    server = ssh_set("nistp256 = true")
+    assert (server.state / "ssh_host_ecdsa_key").stat().st_mode & 0o777 == 0o600
+    client = kind(server, tmp_path, ssh_keys)
+    know(client, server, "ssh_host_ecdsa_key")
+    assert client.exec("cat down", **how) == CONTENT
+
+
+@pytest.mark.parametrize("how, missing", [
+    ({"kex": "ecdh-sha2-nistp256"}, "no matching key exchange method found"),
+    ({"host_key": "ecdsa-sha2-nistp256"}, "no matching host key type found"),
+], ids=["kex", "host-key"])
+def test_the_curve_of_nist_is_not_there_otherwise(how, missing, ssh_set, ssh_keys, tmp_path):
+    server = ssh_set("")
+    assert not (server.state / "ssh_host_ecdsa_key").exists()
+    assert missing in ssh_clients.OpenSsh(server, tmp_path, ssh_keys).exec("cat down", expect=255, **how).decode()
+
+
+@pytest.mark.parametrize("keys, least, most", [("", 1, 1), ("rekey_bytes = 16K", 4, 190), ("rekey_bytes = 1M", 2, 4)])
+def test_new_keys_come_after_as_many_bytes_as_are_set(keys, least, most, ssh_set, ssh_keys, tmp_path, root):
+    """What is filled when the limit is reached, half a megabyte at most, still goes out under the old keys."""
+    client = ssh_clients.OpenSsh(ssh_set(keys), tmp_path, ssh_keys)
+    (root / "longer").write_bytes(CONTENT * 3)
+    said = tmp_path / "said"
+    command = client.command(flags=["-v", "-E", said])
+    assert ssh_clients.run(*command, "cat longer", env=client.environment) == CONTENT * 3
+    assert least <= said.read_text().count("SSH2_MSG_NEWKEYS received") <= most
+
+
+def test_new_keys_come_after_as_long_as_is_set(ssh_set):
+    """With the next packet: a peer that is silent needs none."""
+    with Raw(ssh_set("rekey_time_s = 1")) as client:
+        client.open()
+        end = time.monotonic() + raw.SECONDS
+        while True:
+            client.send(raw.message(192, "are you there?"))  # PING
+            answer = client.next()
+            if answer[0] == raw.KEXINIT:
+                break
+            assert answer[0] == 193 and time.monotonic() < end
+            time.sleep(0.02)  # polling, with the deadline above
+        client.own_kexinit = client.kexinit()
+        client.send(client.own_kexinit)
+        client.finish_kex(answer)
+        client.expect(193)  # of the question that its KEXINIT crossed
+        client.open(own=1)
