@@ -1,0 +1,258 @@
+#include <assert.h>
+#include <errno.h>
+
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "codec/internal.h"
+
+/* Levels from 9 up would take 4 and 8 MB of window, and up to 80 MB of tables with it. */
+#define ZSTD_WINDOW_LOG_MAX   21
+#define ZSTD_LEVEL_OF_WINDOWS 9
+
+/* What of the input may not be out after a step. zlib keeps a block of at most 16383 symbols,
+ * of which none costs more than 31 bits, and what it still looks at; zstd a block. */
+#define ZLIB_HELD_MAX (96 * 1024)
+#define ZSTD_HELD_MAX (128 * 1024)
+
+struct coder {
+    enum codec codec;
+    int level;
+    bool is_level_new; /* to be told before the next input */
+    bool is_open;      /* zstd: a frame has begun */
+    size_t held_bytes; /* of input: at most so much may not be out yet */
+
+    union {
+        z_stream z;
+        ZSTD_CCtx *zstd;
+    };
+};
+
+static bool has_level(enum codec codec, int level)
+{
+    switch (codec) {
+    case CODEC_ZLIB:
+        return level >= 0 && level <= CODEC_ZLIB_LEVEL_MAX;
+    case CODEC_ZSTD:
+        return level != 0 && level >= CODEC_ZSTD_LEVEL_MIN && level <= CODEC_ZSTD_LEVEL_MAX;
+    case CODEC_NONE:
+        break;
+    }
+    return false;
+}
+
+/* For a call of the library: room for all that a step may put out, or for what the cap leaves.
+ */
+static int make_room(struct buf *out, size_t bound, size_t *ret_room)
+{
+    size_t left = out->cap - out->len;
+    if (left == 0)
+        return -FERRY_ELIMIT;
+    int r = buf_reserve(out, bound < left ? bound : left);
+    if (r < 0)
+        return r;
+    *ret_room = out->room - out->len;
+    return 0;
+}
+
+/* -- zlib -- */
+
+static int zlib_new(struct coder *c)
+{
+    zlib_init(&c->z);
+    int r = deflateInit2(&c->z, c->level, Z_DEFLATED, ZLIB_WINDOW_BITS, 8, Z_DEFAULT_STRATEGY);
+    return r == Z_OK ? 0 : -ENOMEM;
+}
+
+static int set_output(struct coder *c, struct buf *out)
+{
+    size_t room;
+    int r = make_room(out, coder_bound(c, c->z.avail_in), &room);
+    if (r < 0)
+        return r;
+    c->z.next_out = out->data + out->len;
+    c->z.avail_out = room < UINT32_MAX ? (uInt)room : UINT32_MAX;
+    return 0;
+}
+
+/* deflateParams() puts out what the old level still holds if the new one works in another way
+ * (0, 1-3 and 4-9 do), as a block that does not end on a byte. Without room for it it changes
+ * nothing and says Z_BUF_ERROR: drain and ask again. */
+static int zlib_set_level(struct coder *c, struct buf *out)
+{
+    int r, said;
+    c->z.next_in = NULL;
+    c->z.avail_in = 0;
+    do {
+        if ((r = set_output(c, out)) < 0)
+            return r;
+        uInt room = c->z.avail_out;
+        said = deflateParams(&c->z, c->level, Z_DEFAULT_STRATEGY);
+        buf_added(out, room - c->z.avail_out);
+    } while (said == Z_BUF_ERROR && c->z.avail_out == 0);
+    return said == Z_OK ? 0 : -EINVAL;
+}
+
+/* Z_BUF_ERROR says that there was nothing to do, as in a second flush. Only room that is left
+ * over says that all is out. */
+static int zlib_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
+{
+    /* A partial flush is what RFC 4253 6.2 asks for, and with 10 bits the shortest. */
+    static const int flushes[] = {
+        [CODER_MORE] = Z_NO_FLUSH, [CODER_SYNC] = Z_PARTIAL_FLUSH, [CODER_END] = Z_FINISH};
+    int r, said;
+    c->z.next_in = in.data; /* ZLIB_CONST */
+    c->z.avail_in = (uInt)in.len;
+    do {
+        if ((r = set_output(c, out)) < 0)
+            return r;
+        uInt room = c->z.avail_out;
+        said = deflate(&c->z, flushes[flush]);
+        buf_added(out, room - c->z.avail_out);
+    } while (c->z.avail_out == 0 && said != Z_STREAM_END);
+    return said == Z_STREAM_ERROR ? -EINVAL : 0;
+}
+
+/* -- zstd -- */
+
+static int zstd_set(struct coder *c, ZSTD_cParameter name, int value)
+{
+    return zstd_error(ZSTD_CCtx_setParameter(c->zstd, name, value));
+}
+
+static int zstd_tell_level(struct coder *c)
+{
+    int r = zstd_set(c, ZSTD_c_compressionLevel, c->level);
+    if (r == 0) /* 0 is the level's own */
+        r = zstd_set(c, ZSTD_c_windowLog,
+                     c->level >= ZSTD_LEVEL_OF_WINDOWS ? ZSTD_WINDOW_LOG_MAX : 0);
+    return r;
+}
+
+static int zstd_new(struct coder *c)
+{
+    c->zstd = ZSTD_createCCtx();
+    if (c->zstd == NULL)
+        return -ENOMEM;
+    int r = zstd_set(c, ZSTD_c_checksumFlag, 1);
+    return r == 0 ? zstd_tell_level(c) : r;
+}
+
+static int zstd_run(struct coder *c, struct bytes in, ZSTD_EndDirective how, struct buf *out)
+{
+    ZSTD_inBuffer i = {in.data, in.len, 0};
+    size_t room, left;
+    do {
+        int r = make_room(out, coder_bound(c, i.size - i.pos), &room);
+        if (r < 0)
+            return r;
+        ZSTD_outBuffer o = {out->data + out->len, room, 0};
+        left = ZSTD_compressStream2(c->zstd, &o, &i, how);
+        buf_added(out, o.pos);
+        if (ZSTD_isError(left))
+            return zstd_error(left);
+    } while (how == ZSTD_e_continue ? i.pos < i.size : left > 0);
+    c->is_open = how != ZSTD_e_end;
+    return 0;
+}
+
+/* A frame has one level: setting another in mid-frame succeeds and changes nothing. */
+static int zstd_set_level(struct coder *c, struct buf *out)
+{
+    int r = c->is_open ? zstd_run(c, BYTES_NONE, ZSTD_e_end, out) : 0;
+    return r == 0 ? zstd_tell_level(c) : r;
+}
+
+static int zstd_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
+{
+    static const ZSTD_EndDirective how[] = {
+        [CODER_MORE] = ZSTD_e_continue, [CODER_SYNC] = ZSTD_e_flush, [CODER_END] = ZSTD_e_end};
+    return zstd_run(c, in, how[flush], out);
+}
+
+/* -- both -- */
+
+static const struct coder_kind {
+    int (*new)(struct coder *);
+    int (*set_level)(struct coder *, struct buf *out);
+    int (*step)(struct coder *, struct bytes in, enum coder_flush, struct buf *out);
+    size_t held_max;
+} kinds[] = {
+    [CODEC_ZLIB] = {zlib_new, zlib_set_level, zlib_step, ZLIB_HELD_MAX},
+    [CODEC_ZSTD] = {zstd_new, zstd_set_level, zstd_step, ZSTD_HELD_MAX},
+};
+
+int coder_new(enum codec codec, int level, struct coder **ret)
+{
+    if (!has_level(codec, level))
+        return -EINVAL;
+    struct coder *c = mem_new(sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->codec = codec;
+    c->level = level;
+    int r = kinds[codec].new(c);
+    if (r < 0) {
+        coder_free(c);
+        return r;
+    }
+    *ret = c;
+    return 0;
+}
+
+struct coder *coder_free(struct coder *c)
+{
+    if (c == NULL)
+        return NULL;
+    if (c->codec == CODEC_ZLIB)
+        (void)deflateEnd(&c->z); /* Z_DATA_ERROR: in mid-stream */
+    else
+        (void)ZSTD_freeCCtx(c->zstd);
+    mem_free(c);
+    return NULL;
+}
+
+int coder_set_level(struct coder *c, int level)
+{
+    if (!has_level(c->codec, level))
+        return -EINVAL;
+    c->is_level_new = c->is_level_new || level != c->level;
+    c->level = level;
+    return 0;
+}
+
+int coder_level(const struct coder *c)
+{
+    return c->level;
+}
+
+int coder_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
+{
+    assert(in.len <= CODEC_STEP_BYTES);
+    if (in.len == 0 && flush != CODER_END && (flush == CODER_MORE || c->held_bytes == 0))
+        return 0;
+    const struct coder_kind *kind = &kinds[c->codec];
+    if (c->is_level_new) {
+        int r = kind->set_level(c, out);
+        if (r < 0)
+            return r;
+        c->is_level_new = false;
+    }
+    int r = kind->step(c, in, flush, out);
+    if (r < 0)
+        return r;
+    size_t held = flush == CODER_MORE ? c->held_bytes + in.len : 0;
+    c->held_bytes = held < kind->held_max ? held : kind->held_max;
+    return 0;
+}
+
+/* zlib: literals of 9 bits, and 5 bytes for each stored block; head, flush and checksum. zstd:
+ * ZSTD_compressBound(), and of two frames heads and checksums. */
+size_t coder_bound(const struct coder *c, size_t in_bytes)
+{
+    size_t n = in_bytes + c->held_bytes;
+    if (c->codec == CODEC_ZLIB)
+        return n + n / 8 + n / 64 + 64;
+    return ZSTD_compressBound(n) + 64;
+}
