@@ -69,6 +69,7 @@ static const struct {
     ROW(EOVERFLOW, "value too large"),
     ROW(E2BIG, "too long a list"),
     ROW(EFAULT, "bad address in memory"),
+    ROW(ELIBACC, "a library that is needed is not installed"),
     ROW(ENOSYS, "not supported by this kernel"),
     ROW(EOPNOTSUPP, "not supported here"),
     ROW(ECANCELED, "cancelled"),

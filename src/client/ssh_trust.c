@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "crypto/bcrypt.h"
 #include "ssh/wire/key_file.h"
 #include "task/sys.h"
 
@@ -230,14 +231,14 @@ static int check_key_file(int fd)
 static int parse_key(const char *path, struct bytes text, ssh_passphrase_fn *ask, void *arg,
                      struct crypto_key **ret)
 {
-    int r = ssh_key_file_parse(text, BYTES_NONE, ret);
+    int r = ssh_key_file_unlock(text, BYTES_NONE, crypto_bcrypt_pbkdf, ret);
     for (unsigned i = 0; r == -FERRY_EAUTH && ask != NULL && i < PASSPHRASES_MAX; i++) {
         struct buf passphrase;
         buf_init(&passphrase, PASSWORD_MAX);
         bool has_one =
             buf_reserve(&passphrase, PASSWORD_MAX) == 0 && ask(arg, path, &passphrase);
         if (has_one)
-            r = ssh_key_file_parse(text, buf_bytes(&passphrase), ret);
+            r = ssh_key_file_unlock(text, buf_bytes(&passphrase), crypto_bcrypt_pbkdf, ret);
         buf_wipe(&passphrase);
         if (!has_one)
             break;
@@ -279,6 +280,26 @@ int ssh_keys_add_usual(struct ssh_keys *keys, ssh_passphrase_fn *ask, void *arg)
             r = ssh_keys_add_file(keys, path, ask, arg);
     mem_free(path);
     return r == -ENOMEM ? r : 0; /* others are left out */
+}
+
+const char *ssh_keys_why(int result)
+{
+    switch (result) {
+    case -ELIBACC:
+        return "the key is encrypted: load it into ssh-agent with ssh-add, "
+               "or install libbotan-2-19 (or libbotan-3-7)";
+    case -EPROTONOSUPPORT:
+        return "the key is encrypted by a cipher that is not known here: "
+               "load it into ssh-agent with ssh-add";
+    case -FERRY_EAUTH:
+        return "the key is encrypted, and no passphrase was the right one";
+    case -FERRY_EPROTO:
+        return "not a private key, or one of a kind that is not known";
+    case -EPERM:
+        return "others can read the key, or it is another user's";
+    default:
+        return err_text(result);
+    }
 }
 
 void ssh_keys_done(struct ssh_keys *keys)

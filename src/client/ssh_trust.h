@@ -56,10 +56,14 @@ typedef bool ssh_passphrase_fn(void *arg, const char *path, struct buf *ret);
 
 /* Adds the key of a file, which must be the user's and no other's to read. -FERRY_EAUTH:
  * encrypted, and no passphrase was right; -EPERM: others can read it, or it is another user's;
- * -FERRY_ELIMIT: too many keys, or no key file; -FERRY_EPROTO, -EPROTONOSUPPORT (see
- * ssh/wire/key_file.h), -errno. ask may be NULL. */
+ * -FERRY_ELIMIT: too many keys, or no key file, or one that would take too long to open;
+ * -ELIBACC: encrypted, and what opens it is not installed; -FERRY_EPROTO, -EPROTONOSUPPORT (see
+ * ssh/wire/key_file.h), -errno. ask may be NULL, and is not called for nothing. An encrypted
+ * openssh-key-v1 takes 0.1 s and more for each passphrase. */
 MUST_CHECK int ssh_keys_add_file(struct ssh_keys *, const char *path, ssh_passphrase_fn *ask,
                                  void *arg);
 /* ~/.ssh/id_ed25519, id_ecdsa, id_rsa, as far as they are there and can be used. -ENOMEM. */
 MUST_CHECK int ssh_keys_add_usual(struct ssh_keys *, ssh_passphrase_fn *ask, void *arg);
+/* Why adding a file failed and what to do, for people. */
+const char *ssh_keys_why(int result);
 void ssh_keys_done(struct ssh_keys *);

@@ -1,11 +1,12 @@
 /* layers: ssh_wire */
 /* Files of private keys: what is read can be written and read again. Input: a letter, then a
  * file ('f'), or the bytes of an openssh-key-v1 that gets its marks and its base64 here ('b').
- */
+ * What encrypts has a key of zeros, so that a mutation need not be worth 10 ms. */
 #include <errno.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "crypto/key_cipher.h"
 #include "invariant.h"
 #include "ssh/wire/base64.h"
 #include "ssh/wire/key.h"
@@ -35,10 +36,19 @@ static void check_key(const struct crypto_key *key)
     buf_wipe(&text);
 }
 
+static int key_of_zeros(struct bytes passphrase, struct bytes salt, uint32_t rounds,
+                        uint8_t *ret, size_t len)
+{
+    INVARIANT(passphrase.len > 0 && salt.len > 0 && rounds > 0);
+    INVARIANT(len > 0 && len <= CRYPTO_KEY_CIPHER_SECRET_MAX);
+    memset(ret, 0, len);
+    return 0;
+}
+
 static void check_file(struct bytes text)
 {
     struct crypto_key *key;
-    int r = ssh_key_file_parse(text, PASSPHRASE, &key);
+    int r = ssh_key_file_unlock(text, PASSPHRASE, key_of_zeros, &key);
     INVARIANT(r == 0 || r == -FERRY_EPROTO || r == -FERRY_EAUTH || r == -EPROTONOSUPPORT);
     if (r == 0) {
         check_key(key);

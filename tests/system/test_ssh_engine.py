@@ -1,5 +1,6 @@
 """ferry's ssh client and its SFTP engine against OpenSSH's server: tests/tools/ssh_engine.c is the program."""
 
+import ctypes
 import getpass
 import os
 import pathlib
@@ -66,10 +67,10 @@ PidFile none
             "%s %s" % (name or "[%s]:%d" % (HOST, self.port), (self.folder / ("host_%s.pub" % kind)).read_text())
             for kind in kinds))
 
-    def run(self, *words, key="ed25519", more=(), expect=0):
+    def run(self, *words, key="ed25519", more=(), env=None, expect=0):
         keys = ["-i", self.folder / key] if key else []
         return run(self.engine, "-p", self.port, "-l", getpass.getuser(), "-k", self.known_hosts, *keys, *more, HOST,
-                   *words, expect=expect)
+                   *words, env=env, expect=expect)
 
     def stop(self):
         self.process.terminate()
@@ -166,6 +167,65 @@ def test_a_proc_file_that_says_it_is_empty_is_read_to_its_end(sshd, tmp_path):
 def test_a_command_says_how_it_ended(sshd):
     sshd.run("cat", "exit 3", expect=1)
     assert sshd.run("cat", "head -c 3000000 /dev/zero") == bytes(3000000)
+
+
+# -- encrypted keys --
+
+KEY_CIPHERS = [
+    "aes128-ctr", "aes192-ctr", "aes256-ctr", "aes128-cbc", "aes192-cbc", "aes256-cbc", "aes128-gcm@openssh.com",
+    "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com"
+]
+
+
+def encrypt(folder, key, cipher="aes256-ctr", rounds=16):
+    """A copy of a key, encrypted by ssh-keygen with the passphrase "secret"."""
+    path = folder / "encrypted"
+    shutil.copy(key, path)
+    path.chmod(0o600)
+    run("ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-Z", cipher, "-a", str(rounds), "-f", path)
+    return path
+
+
+@pytest.fixture
+def botan():
+    try:
+        ctypes.CDLL("libbotan-2.so.19")
+    except OSError:
+        pytest.skip("not installed: libbotan-2-19")
+
+
+@pytest.mark.parametrize("cipher", KEY_CIPHERS)
+def test_an_encrypted_key_lets_in_with_its_passphrase(sshd, tmp_path, botan, cipher):
+    key = encrypt(tmp_path, sshd.folder / "ed25519", cipher)
+    assert sshd.run("cat", "echo in", key=key, more=("-P", "secret")) == b"in\n"
+    assert b"passphrase" in sshd.run("cat", "echo in", key=key, more=("-P", "Secret"), expect=1)
+
+
+@pytest.mark.parametrize("kind", USER_KEYS)
+def test_each_kind_of_key_may_be_encrypted(sshd, tmp_path, botan, kind):
+    key = encrypt(tmp_path, sshd.folder / kind)
+    assert sshd.run("cat", "echo in", key=key, more=("-P", "secret")) == b"in\n"
+    assert b"passphrase" in sshd.run("cat", "echo in", key=key, expect=1)
+
+
+def test_an_encrypted_key_that_would_take_minutes_is_refused(sshd, tmp_path, botan):
+    key = encrypt(tmp_path, sshd.folder / "ed25519", rounds=1025)
+    assert b"limit" in sshd.run("cat", "echo in", key=key, more=("-P", "secret"), expect=1)
+
+
+@pytest.mark.parametrize("instead", [b"no library", "libz.so.1"])
+def test_without_botan_the_agent_is_named(sshd, tmp_path, instead):
+    """Neither a file that is no library, nor a library of something else, is taken for Botan."""
+    key = encrypt(tmp_path, sshd.folder / "ed25519")
+    if isinstance(instead, str):
+        found = list(pathlib.Path("/usr/lib").glob("*/" + instead)) + list(pathlib.Path("/lib").glob("*/" + instead))
+        instead = found[0].read_bytes()
+    for soname in ("libbotan-2.so.19", "libbotan-3.so.7", "libbotan-3.so", "libbotan-2.so"):
+        (tmp_path / soname).write_bytes(instead)
+    env = dict(os.environ, LD_LIBRARY_PATH=str(tmp_path))
+    said = sshd.run("cat", "echo in", key=key, more=("-P", "secret"), env=env, expect=1)
+    assert b"ssh-add" in said and b"install libbotan-2-19" in said
+    assert sshd.run("cat", "echo in", env=env) == b"in\n"
 
 
 # -- who the server is --

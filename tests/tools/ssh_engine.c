@@ -1,8 +1,9 @@
 /* layers: client */
 /* The ssh client and its SFTP engine as a program, for tests against other servers:
  *
- *     ssh_engine [-p PORT] [-l USER] [-i KEY_FILE] [-k KNOWN_HOSTS] [-c CIPHER] [-a
- * AGENT_SOCKET] HOST get REMOTE LOCAL | put LOCAL REMOTE | cat COMMAND | list REMOTE
+ *     ssh_engine [-p PORT] [-l USER] [-i KEY_FILE] [-P PASSPHRASE] [-k KNOWN_HOSTS]
+ *                [-c CIPHER] [-a AGENT_SOCKET] HOST get REMOTE LOCAL | put LOCAL REMOTE | cat
+ * COMMAND | list REMOTE
  *
  * LOCAL is absolute; "-" throws away what comes. A line on standard error says how much was
  * moved, in which time, and what it cost. */
@@ -25,7 +26,7 @@
 #define STALL_US (30 * USEC_PER_S)
 
 struct engine {
-    const char *host, *user, *key_file, *known_hosts, *cipher, *agent_socket;
+    const char *host, *user, *key_file, *passphrase, *known_hosts, *cipher, *agent_socket;
     uint16_t port;
     const char *verb, *first, *second;
 
@@ -258,6 +259,21 @@ static int log_in_and_run(struct engine *e, struct ssh_trust *trust)
     return r;
 }
 
+static bool give_passphrase(void *arg, const char *path, struct buf *ret)
+{
+    const struct engine *e = arg;
+    (void)path;
+    return e->passphrase != NULL && buf_append_str(ret, e->passphrase) == 0;
+}
+
+static int load_key(struct engine *e, struct ssh_keys *keys)
+{
+    int r = ssh_keys_add_file(keys, e->key_file, give_passphrase, e);
+    if (r < 0)
+        fprintf(stderr, "ssh_engine: %s: %s\n", e->key_file, ssh_keys_why(r));
+    return r;
+}
+
 static int load_and_log_in(struct engine *e)
 {
     const struct ssh_trust_settings hosts = {
@@ -270,7 +286,7 @@ static int load_and_log_in(struct engine *e)
     if (r < 0)
         return r;
     if (e->key_file != NULL)
-        r = say(e->key_file, ssh_keys_add_file(&keys, e->key_file, NULL, NULL), "");
+        r = load_key(e, &keys);
     if (r == 0 && e->agent_socket != NULL)
         r = say("agent", ssh_agent_connect(e->agent_socket, STALL_US, &agent), "");
     if (agent != NULL)
@@ -317,7 +333,7 @@ static void engine_main(void *arg)
 static bool read_options(struct engine *e, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "p:l:i:k:c:a:")) != -1) {
+    while ((option = getopt(argc, argv, "p:l:i:P:k:c:a:")) != -1) {
         switch (option) {
         case 'p':
             e->port = (uint16_t)strtoul(optarg, NULL, 10);
@@ -327,6 +343,9 @@ static bool read_options(struct engine *e, int argc, char **argv)
             break;
         case 'i':
             e->key_file = optarg;
+            break;
+        case 'P':
+            e->passphrase = optarg;
             break;
         case 'k':
             e->known_hosts = optarg;

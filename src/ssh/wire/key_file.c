@@ -4,8 +4,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/wire.h"
+#include "crypto/key_cipher.h"
 #include "ssh/wire/base64.h"
 #include "ssh/wire/kexinit.h"
 #include "ssh/wire/key.h"
@@ -20,12 +22,27 @@
 
 #define MAGIC       BYTES_LIT("openssh-key-v1\0")
 #define NONE        BYTES_LIT("none")
+#define BCRYPT      BYTES_LIT("bcrypt")
 #define CURVE       BYTES_LIT("nistp256")
 #define NUMBER_MAX  (CRYPTO_RSA_BITS_MAX / 8 + 1)
 #define SEED_BYTES  32
 #define BLOCK_BYTES 8          /* the secret part is padded to it where nothing encrypts */
 #define LINE_CHARS  70         /* of base64 */
 #define BLOB_MAX    (8 * 1024) /* that we write: the largest RSA key and a comment */
+
+/* A file's fields, borrowed from its blob. */
+struct contents {
+    const struct crypto_key_cipher *cipher; /* NULL: none */
+    struct bytes salt;
+    uint32_t rounds;
+    struct bytes public_blob, secret, tag;
+};
+
+/* What opens the secret of an encrypted file. */
+struct opener {
+    struct bytes passphrase;
+    ssh_key_kdf_fn *kdf; /* NULL: nothing does */
+};
 
 /* -- reading -- */
 
@@ -89,34 +106,99 @@ static bool is_padding(struct bytes b)
 }
 
 /* Without a secret crypto_key_from_parts() makes a public key, which is none of a file. */
-static int read_secret(struct bytes secret, struct crypto_key **ret)
+static int read_key(struct wire_reader *r, struct crypto_key **ret)
 {
-    struct wire_reader r = wire_reader_of(secret);
     struct crypto_key_parts parts = {0};
-    uint32_t check = wire_get_u32(&r);
-    if (wire_get_u32(&r) != check ||
-        !ssh_key_kind_of(wire_get_string(&r, SSH_NAME_MAX), &parts.kind) ||
-        read_secret_parts(&r, &parts) != 0)
+    if (!ssh_key_kind_of(wire_get_string(r, SSH_NAME_MAX), &parts.kind) ||
+        read_secret_parts(r, &parts) != 0)
         return -FERRY_EPROTO;
-    wire_get_string(&r, SSH_KEY_FILE_MAX); /* comment */
-    struct bytes padding = wire_get_rest(&r);
-    int rc = wire_read_end(&r);
-    if (rc != 0 || !is_padding(padding) || secret.len % BLOCK_BYTES != 0 ||
+    wire_get_string(r, SSH_KEY_FILE_MAX); /* comment */
+    struct bytes padding = wire_get_rest(r);
+    if (wire_read_end(r) != 0 || !is_padding(padding) ||
         (parts.secret.len == 0 && parts.d.len == 0))
         return -FERRY_EPROTO;
     return crypto_key_from_parts(&parts, ret);
 }
 
-/* The public key in front must be that of the secret: who shows the one signs with the other.
- */
-static int read_pair(struct bytes public_blob, struct bytes secret, struct crypto_key **ret)
+/* The two numbers in front are the same, unless another passphrase opened it. */
+static int read_secret(const struct contents *c, struct crypto_key **ret)
 {
+    struct wire_reader r = wire_reader_of(c->secret);
+    uint32_t check = wire_get_u32(&r);
+    if (wire_get_u32(&r) != check)
+        return c->cipher != NULL ? -FERRY_EAUTH : -FERRY_EPROTO;
+    return read_key(&r, ret);
+}
+
+static int open_secret(const struct contents *c, const struct opener *opener, uint8_t *data)
+{
+    uint8_t key[CRYPTO_KEY_CIPHER_SECRET_MAX];
+    const struct crypto_key_cipher *cipher = c->cipher;
+    if (opener->kdf == NULL)
+        return -EPROTONOSUPPORT;
+    int r = opener->kdf(opener->passphrase, c->salt, c->rounds, key,
+                        (size_t)cipher->key_len + cipher->nonce_len);
+    if (r == 0)
+        r = crypto_key_cipher_open(cipher, key, data, c->secret.len, c->tag);
+    mem_wipe(key, sizeof(key));
+    return r;
+}
+
+/* "none" without options, or "bcrypt" with salt and rounds, as the cipher asks for it. */
+static int read_kdf(struct bytes name, struct bytes options, struct contents *ret)
+{
+    if (bytes_equal(name, NONE) || ret->cipher == NULL)
+        return bytes_equal(name, NONE) && ret->cipher == NULL && options.len == 0
+                   ? 0
+                   : -FERRY_EPROTO;
+    if (!bytes_equal(name, BCRYPT))
+        return -EPROTONOSUPPORT;
+    struct wire_reader r = wire_reader_of(options);
+    ret->salt = wire_get_string(&r, SSH_KEY_FILE_MAX);
+    ret->rounds = wire_get_u32(&r);
+    return wire_read_end(&r) == 0 && ret->salt.len > 0 && ret->rounds > 0 ? 0 : -FERRY_EPROTO;
+}
+
+static int read_contents(struct bytes blob, struct contents *ret)
+{
+    struct wire_reader r = wire_reader_of(blob);
+    if (!bytes_equal(wire_get_bytes(&r, MAGIC.len), MAGIC))
+        return -FERRY_EPROTO;
+    struct bytes cipher = wire_get_string(&r, SSH_NAME_MAX);
+    struct bytes kdf = wire_get_string(&r, SSH_NAME_MAX);
+    struct bytes kdf_options = wire_get_string(&r, SSH_KEY_FILE_MAX);
+    uint32_t count = wire_get_u32(&r);
+    ret->public_blob = wire_get_string(&r, SSH_KEY_BLOB_MAX);
+    ret->secret = wire_get_string(&r, SSH_KEY_FILE_MAX);
+    ret->tag = wire_get_rest(&r);
+    if (wire_read_end(&r) != 0 || count != 1)
+        return -FERRY_EPROTO;
+    ret->cipher = crypto_key_cipher_find(cipher);
+    if (ret->cipher == NULL && !bytes_equal(cipher, NONE))
+        return -EPROTONOSUPPORT;
+    size_t block_len = ret->cipher != NULL ? ret->cipher->block_len : BLOCK_BYTES;
+    size_t tag_len = ret->cipher != NULL ? ret->cipher->tag_len : 0;
+    if (ret->secret.len == 0 || ret->secret.len % block_len != 0 || ret->tag.len != tag_len)
+        return -FERRY_EPROTO;
+    return read_kdf(kdf, kdf_options, ret);
+}
+
+/* The public key in front must be that of the secret: who shows the one signs with the other.
+ * It is looked at first: nobody is asked to open what would be refused. */
+static int read_blob(struct buf *blob, const struct opener *opener, struct crypto_key **ret)
+{
+    struct contents c = {0};
     struct crypto_key *public_key;
     struct crypto_key *key = NULL;
-    int r = ssh_key_parse(public_blob, &public_key);
+    int r = read_contents(buf_bytes(blob), &c);
+    if (r == 0)
+        r = ssh_key_parse(c.public_blob, &public_key);
     if (r != 0)
         return r;
-    r = read_secret(secret, &key);
+    if (c.cipher != NULL)
+        r = open_secret(&c, opener, blob->data + (c.secret.data - blob->data));
+    if (r == 0)
+        r = read_secret(&c, &key);
     if (r == 0 && !crypto_key_equal(key, public_key)) {
         crypto_key_unref(key);
         r = -FERRY_EPROTO;
@@ -127,28 +209,7 @@ static int read_pair(struct bytes public_blob, struct bytes secret, struct crypt
     return r;
 }
 
-static int read_blob(struct bytes blob, struct crypto_key **ret)
-{
-    struct wire_reader r = wire_reader_of(blob);
-    if (!bytes_equal(wire_get_bytes(&r, MAGIC.len), MAGIC))
-        return -FERRY_EPROTO;
-    struct bytes cipher = wire_get_string(&r, SSH_NAME_MAX);
-    struct bytes kdf = wire_get_string(&r, SSH_NAME_MAX);
-    struct bytes kdf_options = wire_get_string(&r, SSH_KEY_FILE_MAX);
-    uint32_t count = wire_get_u32(&r);
-    struct bytes public_blob = wire_get_string(&r, SSH_KEY_BLOB_MAX);
-    struct bytes secret = wire_get_string(&r, SSH_KEY_FILE_MAX);
-    bool is_clear = bytes_equal(cipher, NONE);
-    if (is_clear ? wire_read_end(&r) != 0 : r.has_failed) /* an AEAD's tag stands behind */
-        return -FERRY_EPROTO;
-    if (!is_clear)
-        return -EPROTONOSUPPORT;
-    if (count != 1 || !bytes_equal(kdf, NONE) || kdf_options.len != 0)
-        return -FERRY_EPROTO;
-    return read_pair(public_blob, secret, ret);
-}
-
-static int read_openssh(struct bytes text, struct crypto_key **ret)
+static int read_openssh(struct bytes text, const struct opener *opener, struct crypto_key **ret)
 {
     struct buf base64, blob;
     buf_init(&base64, SSH_KEY_FILE_MAX);
@@ -159,19 +220,26 @@ static int read_openssh(struct bytes text, struct crypto_key **ret)
     if (r == 0)
         r = ssh_base64_decode(buf_bytes(&base64), &blob);
     if (r == 0)
-        r = read_blob(buf_bytes(&blob), ret);
+        r = read_blob(&blob, opener, ret);
     buf_wipe(&base64);
     buf_wipe(&blob);
     return r;
 }
 
-int ssh_key_file_parse(struct bytes text, struct bytes passphrase, struct crypto_key **ret)
+int ssh_key_file_unlock(struct bytes text, struct bytes passphrase, ssh_key_kdf_fn *kdf,
+                        struct crypto_key **ret)
 {
+    const struct opener opener = {passphrase, kdf};
     if (text.len > SSH_KEY_FILE_MAX)
         return -FERRY_EPROTO;
     if (bytes_start_with(text, BEGIN))
-        return read_openssh(text, ret);
+        return read_openssh(text, &opener, ret);
     return crypto_key_from_pem(text, passphrase, ret);
+}
+
+int ssh_key_file_parse(struct bytes text, struct bytes passphrase, struct crypto_key **ret)
+{
+    return ssh_key_file_unlock(text, passphrase, NULL, ret);
 }
 
 /* -- writing -- */

@@ -19,6 +19,7 @@ static const int common_errnos[] = {
     EISCONN,       ENOTCONN,    ESHUTDOWN,    ETIMEDOUT,    ECONNREFUSED, EHOSTDOWN,
     EHOSTUNREACH,  EINPROGRESS, EALREADY,     ESTALE,       EDQUOT,       ECANCELED,
     EPROTO,        ENOPROTOOPT, EDESTADDRREQ, ENODATA,      ENETRESET,    EPROTONOSUPPORT,
+    ELIBACC,
 };
 
 /* A text ends up in replies: one line, no full stop, nothing that needs escaping. */

@@ -245,6 +245,57 @@ static void a_passphrase_is_asked_for_three_times(void **state)
     assert_int_equal(ssh_keys_add_file(&all, path_of("key"), NULL, NULL), -FERRY_EAUTH);
 }
 
+static void copy_file(const char *from, const char *name)
+{
+    uint8_t data[4096];
+    FILE *f = fopen(from, "rbe");
+    assert_non_null(f);
+    size_t len = fread(data, 1, sizeof(data), f);
+    (void)fclose(f);
+    assert_true(len > 0 && len < sizeof(data));
+    write_text(name, bytes_of(data, len), 0600);
+}
+
+static void an_encrypted_key_of_openssh_asks_for_its_passphrase(void **state)
+{
+    (void)state;
+    static const char *const right[] = {"wrong", "secret"}, *const wrong[] = {"a", "b", "c"};
+    struct ssh_keys all = {0};
+    copy_file("tests/data/ssh/ed25519-aes256-ctr", "key");
+    questions = 0;
+    int r = ssh_keys_add_file(&all, path_of("key"), answer, (void *)(uintptr_t)right);
+    if (r == -ELIBACC) { /* said before anybody was asked */
+        assert_int_equal(questions, 0);
+        skip();
+    }
+    assert_int_equal(r, 0);
+    assert_int_equal(questions, 2);
+    assert_int_equal(all.count, 1);
+    questions = 0;
+    r = ssh_keys_add_file(&all, path_of("key"), answer, (void *)(uintptr_t)wrong);
+    assert_int_equal(r, -FERRY_EAUTH);
+    assert_int_equal(questions, 3);
+    assert_int_equal(ssh_keys_add_file(&all, path_of("key"), NULL, NULL), -FERRY_EAUTH);
+    assert_int_equal(all.count, 1);
+
+    questions = 0;
+    copy_file("tests/data/ssh/ed25519-3des-cbc", "key");
+    r = ssh_keys_add_file(&all, path_of("key"), answer, (void *)(uintptr_t)right);
+    assert_int_equal(r, -EPROTONOSUPPORT);
+    assert_int_equal(questions, 0);
+    ssh_keys_done(&all);
+}
+
+static void people_are_told_what_to_do(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(ssh_keys_why(-ELIBACC), "ssh-add"));
+    assert_non_null(strstr(ssh_keys_why(-ELIBACC), "install libbotan-2-19"));
+    assert_non_null(strstr(ssh_keys_why(-EPROTONOSUPPORT), "ssh-add"));
+    assert_non_null(strstr(ssh_keys_why(-FERRY_EAUTH), "passphrase"));
+    assert_string_equal(ssh_keys_why(-ENOENT), err_text(-ENOENT));
+}
+
 static void the_usual_files_are_those_of_the_home(void **state)
 {
     (void)state;
@@ -276,6 +327,8 @@ int main(void)
         cmocka_unit_test(types_that_are_known_are_offered),
         cmocka_unit_test(a_key_that_others_can_read_is_refused),
         cmocka_unit_test(a_passphrase_is_asked_for_three_times),
+        cmocka_unit_test(an_encrypted_key_of_openssh_asks_for_its_passphrase),
+        cmocka_unit_test(people_are_told_what_to_do),
         cmocka_unit_test(the_usual_files_are_those_of_the_home),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
