@@ -7,7 +7,6 @@
 #include "scp/internal.h"
 
 #define COMPLAINT_MAX 512
-#define LINE_OUT_MAX  (SCP_LINE_MAX * 2)
 
 /* -- life -- */
 
@@ -18,7 +17,7 @@ int scp_new(struct session *session, struct stream *stream, const struct scp_opt
     if (s == NULL)
         return -ENOMEM;
     s->session = session;
-    s->stream = stream;
+    s->lines.stream = stream;
     s->options = options;
     s->has_failed = false;
     s->path_len = 0;
@@ -40,47 +39,14 @@ int scp_end(struct scp *s, int result)
 static int wait_for_line(struct scp *s)
 {
     usec_t idle_us = session_timeouts(s->session->shared)->idle_us;
-    int r = stream_wait(s->stream, NULL, clock_after(idle_us));
+    int r = stream_wait(s->lines.stream, NULL, clock_after(idle_us));
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
-}
-
-/* Byte by byte, since what follows a line is a file's. 1, or 0: the end. */
-static int read_byte(struct scp *s, uint8_t *ret)
-{
-    ssize_t n = stream_read(s->stream, ret, 1);
-    return n < 0 ? (int)n : n > 0;
-}
-
-/* Up to a newline, which is not kept; -FERRY_ECLOSED: the peer ended within. */
-static int read_rest(struct scp *s, size_t len, struct bytes *ret)
-{
-    for (;;) {
-        uint8_t c;
-        int r = read_byte(s, &c);
-        if (r <= 0)
-            return r < 0 ? r : -FERRY_ECLOSED;
-        if (c == '\n')
-            break;
-        if (len == sizeof(s->line))
-            return -FERRY_EPROTO;
-        s->line[len++] = c;
-    }
-    *ret = bytes_of(s->line, len);
-    return 1;
 }
 
 int scp_read_line(struct scp *s, struct bytes *ret)
 {
     int r = wait_for_line(s);
-    if (r == 0)
-        r = read_byte(s, s->line);
-    if (r <= 0)
-        return r;
-    if (s->line[0] == '\n') {
-        *ret = BYTES_NONE;
-        return 1;
-    }
-    return read_rest(s, 1, ret);
+    return r < 0 ? r : scp_lines_read(&s->lines, ret);
 }
 
 int scp_read_answer(struct scp *s)
@@ -91,38 +57,32 @@ int scp_read_answer(struct scp *s)
 
 int scp_read_word(struct scp *s)
 {
-    uint8_t c;
+    struct bytes text;
+    uint8_t first;
     int r = wait_for_line(s);
     if (r == 0)
-        r = read_byte(s, &c);
+        r = scp_lines_read_first(&s->lines, &first);
     if (r <= 0)
         return r < 0 ? r : SCP_NO_WORD;
-    if (c == '\0')
+    if (first == '\0')
         return 1;
-    struct bytes text;
     s->has_failed = true;
-    r = read_rest(s, 0, &text);
+    r = scp_lines_read_rest(&s->lines, &text);
     if (r < 0)
         return r;
-    return c == 1 ? 0 : -FERRY_EREFUSED;
+    return first == 1 ? 0 : -FERRY_EREFUSED;
 }
 
 /* -- saying -- */
 
 int scp_say(struct scp *s, const struct scp_line *line)
 {
-    struct buf out;
-    buf_init(&out, LINE_OUT_MAX);
-    int r = scp_line_append(&out, line);
-    if (r == 0)
-        r = stream_write_bytes(s->stream, buf_bytes(&out));
-    buf_done(&out);
-    return r;
+    return scp_lines_say(&s->lines, line);
 }
 
 int scp_say_done(struct scp *s)
 {
-    return stream_write_bytes(s->stream, BYTES_LIT("\0"));
+    return scp_lines_say_done(&s->lines);
 }
 
 int scp_complain(struct scp *s, int error)

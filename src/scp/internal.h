@@ -1,17 +1,15 @@
 /* A dialogue of scp from inside. */
 #pragma once
-#include "base/limits.h"
+#include "scp/lines.h"
 #include "scp/scp.h"
-#include "scp/wire/line.h"
 
 struct scp {
     struct session *session;
-    struct stream *stream;
     const struct scp_options *options;
     bool has_failed;             /* somebody complained: exit status 1 */
     size_t path_len;             /* of the file or directory that is spoken of */
     char path[PATH_LEN_MAX + 1]; /* not terminated */
-    uint8_t line[SCP_LINE_MAX];  /* the last that was read */
+    struct scp_lines lines;
 };
 
 MUST_CHECK int scp_new(struct session *, struct stream *, const struct scp_options *,

@@ -86,7 +86,7 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
     struct scp *s = k->scp;
     struct xfer_progress progress = {0};
     struct scp_body body;
-    scp_body_init(&body, s->stream, size);
+    scp_body_init(&body, s->lines.stream, size);
     const struct xfer_request request = scp_transfer_begin(s, size, &progress);
     int r = xfer_receive(&body.stream, u, &request, moved);
     scp_transfer_end(s);

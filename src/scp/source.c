@@ -56,12 +56,12 @@ static PARKS int pad(struct scp *s, uint64_t len)
 {
     while (len > 0) {
         struct room room;
-        int r = stream_room(s->stream, len < PAD_BYTES ? (size_t)len : PAD_BYTES, &room);
+        int r = stream_room(s->lines.stream, len < PAD_BYTES ? (size_t)len : PAD_BYTES, &room);
         if (r < 0)
             return r;
         wipe_room(&room);
         len -= room.len;
-        r = stream_send(s->stream, &room, room.len);
+        r = stream_send(s->lines.stream, &room, room.len);
         if (r < 0)
             return r;
     }
@@ -73,7 +73,7 @@ static PARKS int send_body(struct scp *s, struct vfile *file, uint64_t size)
     struct xfer_progress progress = {0};
     struct xfer_result moved;
     const struct xfer_request request = scp_transfer_begin(s, size, &progress);
-    int r = size > 0 ? xfer_send(file, s->stream, &request, &moved) : 0;
+    int r = size > 0 ? xfer_send(file, s->lines.stream, &request, &moved) : 0;
     scp_transfer_end(s);
     if (size == 0)
         moved = (struct xfer_result){0};

@@ -63,21 +63,83 @@ static int open_root(struct engine *e)
     return r;
 }
 
+/* -- one file by scp -- */
+
+struct scp_one {
+    struct engine *engine;
+    sftp_sink *sink; /* NULL: thrown away */
+    struct sftp_local *local;
+    bool is_whole;
+};
+
+static int one_begin(void *arg, const struct scp_file *file, char why[SCP_CLIENT_WHY_MAX])
+{
+    struct scp_one *o = arg;
+    (void)why;
+    o->engine->bytes = file->size_bytes;
+    return 0;
+}
+
+static int one_data(void *arg, uint64_t offset, struct chunk *chunk, const struct iovec *pieces,
+                    unsigned count)
+{
+    struct scp_one *o = arg;
+    return o->sink != NULL ? o->sink(o->local, offset, chunk, pieces, count) : 0;
+}
+
+static int one_end(void *arg, int result, char why[SCP_CLIENT_WHY_MAX])
+{
+    struct scp_one *o = arg;
+    (void)why;
+    o->is_whole = result == 0;
+    return 0;
+}
+
+static void one_complaint(void *arg, const char *text)
+{
+    struct scp_one *o = arg;
+    (void)snprintf(o->engine->why, sizeof(o->engine->why), "%s", text);
+}
+
+static const struct scp_sink_ops one_ops = {
+    .file_begin = one_begin, .data = one_data, .file_end = one_end, .complaint = one_complaint};
+
+static int scp_fetch(struct engine *e, struct stream *stream, sftp_sink *sink,
+                     struct sftp_local *local)
+{
+    const struct scp_path path = {.path = bytes_str(e->first)};
+    const struct scp_request request = {
+        .paths = &path, .count = 1, .entries_max = 1, .bytes_max = INT64_MAX};
+    struct scp_one one = {.engine = e, .sink = sink, .local = local};
+    int r = scp_client_get(stream, &request, &one_ops, &one);
+    return r == SCP_NOT_ALL || (r == 0 && !one.is_whole) ? -FERRY_EREFUSED : r;
+}
+
+static int scp_store(struct engine *e, struct stream *stream, struct sftp_local *local)
+{
+    const struct scp_file file = {.name = BYTES_LIT("f"), .size_bytes = e->bytes, .mode = 0644};
+    struct scp_one one = {.engine = e};
+    struct scp_put *put;
+    int r = scp_client_put_begin(stream, one_complaint, &one, &put);
+    if (r < 0)
+        return r;
+    r = scp_client_put_file(put, &file, sftp_local_source, local);
+    int all = scp_client_put_end(put);
+    return r < 0 ? r : r > 0 || all > 0 ? -FERRY_EREFUSED : 0;
+}
+
+/* -- one file -- */
+
 /* c: NULL: by scp, over the stream. */
 static int fetch(struct engine *e, struct sftp_client *c, struct stream *stream,
                  sftp_sink *sink, struct sftp_local *local)
 {
-    if (c != NULL) {
-        const struct sftp_get how = {.sink = sink, .arg = local};
-        struct sftp_got got;
-        int r = sftp_client_get(c, bytes_str(e->first), &how, &got);
-        e->bytes = got.bytes;
-        return r;
-    }
-    const char *slash = strrchr(e->first, '/');
-    struct scp_file file = {.name = bytes_str(slash != NULL ? slash + 1 : e->first)};
-    int r = scp_client_get(stream, &file, INT64_MAX, sink, local, e->why);
-    e->bytes = file.size_bytes;
+    const struct sftp_get how = {.sink = sink, .arg = local};
+    struct sftp_got got;
+    if (c == NULL)
+        return scp_fetch(e, stream, sink, local);
+    int r = sftp_client_get(c, bytes_str(e->first), &how, &got);
+    e->bytes = got.bytes;
     return r;
 }
 
@@ -119,9 +181,7 @@ static int put(struct engine *e, struct sftp_client *c, struct stream *stream)
         r = sftp_client_put(c, bytes_str(e->second), &how, &e->bytes);
     } else {
         e->bytes = vfile_stat(local.file)->size_bytes;
-        const struct scp_file file = {
-            .name = BYTES_LIT("f"), .size_bytes = e->bytes, .mode = 0644};
-        r = scp_client_put(stream, &file, sftp_local_source, &local, e->why);
+        r = scp_store(e, stream, &local);
     }
     (void)vfile_close(local.file);
     return r;
@@ -171,8 +231,10 @@ static int use_scp(struct engine *e, bool receives,
     struct buf command;
     struct ssh_channel *channel;
     buf_init(&command, 8192);
-    int r = scp_client_command(receives, false, bytes_str(receives ? e->second : e->first),
-                               &command);
+    const struct scp_path path = {.path = bytes_str(receives ? e->second : e->first)};
+    const struct scp_request request = {.paths = &path, .count = 1};
+    int r = receives ? scp_client_put_command(&request, &command)
+                     : scp_client_get_command(&request, &command);
     if (r == 0)
         r = ssh_channel_open_session(ssh_client_connection(e->client), false,
                                      buf_bytes(&command), clock_after(LOGIN_US), &channel);
