@@ -25,7 +25,7 @@ const char *codec_name(enum codec);
 /* -- compressing -- */
 
 enum coder_flush {
-    CODER_MORE, /* may be held back for a better ratio */
+    CODER_MORE, /* less than half a step may be held back for a better ratio */
     CODER_SYNC, /* the peer can decode all that went in: an end of a packet or of a wait */
     CODER_END   /* no more comes */
 };

@@ -201,6 +201,22 @@ static void a_flush_without_input_brings_what_was_held_back(void **state)
     }
 }
 
+/* So that the output of a step is known as its level's. */
+static void of_a_whole_step_nothing_is_held_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++) {
+        struct run r;
+        run_start(&r, codecs[i], 17);
+        assert_int_equal(step(&r, bytes_of(r.data, CODEC_STEP_BYTES / 2 - 1), CODER_MORE), 0);
+        assert_true(r.back_len < CODEC_STEP_BYTES / 2 - 1);
+        struct bytes next = bytes_of(r.data + CODEC_STEP_BYTES / 2 - 1, 1);
+        assert_int_equal(step(&r, next, CODER_MORE), 0);
+        assert_int_equal(r.back_len, CODEC_STEP_BYTES / 2);
+        run_end(&r);
+    }
+}
+
 static void a_stream_of_nothing_is_a_stream(void **state)
 {
     (void)state;
@@ -290,6 +306,7 @@ int main(void)
         cmocka_unit_test(level_0_of_zlib_stores),
         cmocka_unit_test(a_flush_of_nothing_puts_out_nothing),
         cmocka_unit_test(a_flush_without_input_brings_what_was_held_back),
+        cmocka_unit_test(of_a_whole_step_nothing_is_held_back),
         cmocka_unit_test(a_stream_of_nothing_is_a_stream),
         cmocka_unit_test(an_output_beyond_the_cap_is_refused),
         cmocka_unit_test(only_levels_that_there_are_are_taken),
