@@ -19,6 +19,8 @@ static const char *const cipher_names[CRYPTO_CIPHER_KIND_COUNT] = {
     [CRYPTO_AES128_GCM] = "AES-128-GCM", [CRYPTO_AES256_GCM] = "AES-256-GCM",
     [CRYPTO_AES128_CTR] = "AES-128-CTR", [CRYPTO_AES192_CTR] = "AES-192-CTR",
     [CRYPTO_AES256_CTR] = "AES-256-CTR", [CRYPTO_CHACHA20] = "ChaCha20",
+    [CRYPTO_AES128_CBC] = "AES-128-CBC", [CRYPTO_AES256_CBC] = "AES-256-CBC",
+    [CRYPTO_3DES_CBC] = "DES-EDE3-CBC",
 };
 
 /* What was found, and never given back. */

@@ -48,6 +48,19 @@ MUST_CHECK int crypto_ctr_new(struct bytes key, const uint8_t counter[16],
 MUST_CHECK int crypto_ctr_apply(struct crypto_ctr *, uint8_t *data, size_t len);
 struct crypto_ctr *crypto_ctr_free(struct crypto_ctr *); /* wipes; NULL is fine */
 
+/* CBC (NIST SP 800-38A) as one running chain, for peers that know nothing better: what is
+ * decrypted is garbage where it was changed, and nothing says so. */
+enum crypto_cbc_kind {
+    CRYPTO_CBC_AES128, /* blocks and iv of 16 bytes, key of 16 */
+    CRYPTO_CBC_AES256, /* 16, 32 */
+    CRYPTO_CBC_3DES    /* EDE with three keys: 8, 24 */
+};
+struct crypto_cbc;
+MUST_CHECK int crypto_cbc_new(enum crypto_cbc_kind, struct bytes key, const uint8_t *iv,
+                              bool for_sealing, struct crypto_cbc **ret);
+MUST_CHECK int crypto_cbc_apply(struct crypto_cbc *, uint8_t *data, size_t len); /* of blocks */
+struct crypto_cbc *crypto_cbc_free(struct crypto_cbc *); /* wipes; NULL is fine */
+
 /* Rough speed of this machine in bytes per second, measured once in about a millisecond each:
  * what orders an offer of ciphers. Thread-safe. */
 struct crypto_speeds {

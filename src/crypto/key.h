@@ -10,12 +10,14 @@
 
 enum crypto_key_kind { CRYPTO_ED25519, CRYPTO_ECDSA_P256, CRYPTO_RSA };
 
-/* What is signed: Ed25519 takes the message itself, ECDSA its SHA-256, RSA one of two. */
+/* What is signed: Ed25519 takes the message itself, ECDSA its SHA-256, RSA one of three, of
+ * which SHA-1 is for old peers alone. */
 enum crypto_scheme {
     CRYPTO_SIGN_ED25519,
     CRYPTO_SIGN_ECDSA_SHA256,
     CRYPTO_SIGN_RSA_SHA256,
-    CRYPTO_SIGN_RSA_SHA512
+    CRYPTO_SIGN_RSA_SHA512,
+    CRYPTO_SIGN_RSA_SHA1
 };
 
 #define CRYPTO_RSA_BITS_MIN  2048 /* accepted */

@@ -24,6 +24,7 @@ static const struct scheme schemes[] = {
     [CRYPTO_SIGN_ECDSA_SHA256] = {CRYPTO_ECDSA_P256, "SHA2-256"},
     [CRYPTO_SIGN_RSA_SHA256] = {CRYPTO_RSA, "SHA2-256"},
     [CRYPTO_SIGN_RSA_SHA512] = {CRYPTO_RSA, "SHA2-512"},
+    [CRYPTO_SIGN_RSA_SHA1] = {CRYPTO_RSA, "SHA1"},
 };
 
 static const uint8_t *not_null(struct bytes data)

@@ -80,6 +80,7 @@ static cfg_opt_t listen_keys[] = {
     CHECKED("passive_ports", config_value_ports),
     CHECKED("masquerade", config_value_masquerade),
     FLAG("nistp256"),
+    FLAG("legacy"),
     NUMBER("rekey_bytes", config_value_rekey_bytes),
     NUMBER("rekey_time_s", config_value_seconds),
     NOT_BUILT("tls"),
@@ -187,6 +188,7 @@ static const struct number_row numbers[] = {
 /* Of listen "ssh" alone, whose sections are many. */
 static const struct number_row ssh_numbers[] = {
     AT("listen", "nistp256", ssh.nistp256, NUMBER_FLAG),
+    AT("listen", "legacy", ssh.legacy, NUMBER_FLAG),
     AT("listen", "rekey_bytes", ssh.rekey_bytes, NUMBER_WIDE),
     AT("listen", "rekey_time_s", ssh.rekey_us, NUMBER_SECONDS),
 };

@@ -108,15 +108,19 @@ static int open_ssh(struct launch *l, struct refusal *why)
 {
     struct server *server = &l->server;
     const struct ssh_setting *ssh = &server->settings->ssh;
-    const struct ssh_offer_settings offer = {.nistp256 = ssh->nistp256};
+    const struct ssh_offer_settings offer = {.nistp256 = ssh->nistp256, .legacy = ssh->legacy};
     if (!has_ssh(server->settings))
         return 0;
-    int r = ssh_host_keys_load(l->state.fd, ssh->nistp256, &server->host_keys, why);
+    int r = ssh_host_keys_load(l->state.fd, ssh, &server->host_keys, why);
     if (r < 0)
         return r;
     r = ssh_offer_new(SSH_SERVER, &offer, &server->offer);
     if (r < 0)
         return refuse(why, "ssh: %s", err_text(r));
+    if (ssh->legacy)
+        log_event(LOG_WARNING, "legacy_ssh", "reason",
+                  "old clients are let choose CBC and SHA-1: who is between may read or change "
+                  "what they send");
     server->ssh = (struct ssh_server){
         .shared = server->shared,
         .auth = server->auth,

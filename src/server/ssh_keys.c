@@ -211,13 +211,13 @@ static int load_host_key(int dir, const char *name, enum crypto_key_kind kind,
     return refuse(why, "host key %s: %s", name, err_text(fd));
 }
 
-int ssh_host_keys_load(int state_dir_fd, bool nistp256, struct ssh_host_keys *ret,
-                       struct refusal *why)
+int ssh_host_keys_load(int state_dir_fd, const struct ssh_setting *ssh,
+                       struct ssh_host_keys *ret, struct refusal *why)
 {
-    struct ssh_host_keys keys = {0};
+    struct ssh_host_keys keys = {.legacy = ssh->legacy};
     for (size_t i = 0; i < ARRAY_LEN(host_keys); i++) {
         struct crypto_key *key = NULL;
-        if (host_keys[i].is_nistp256 && !nistp256)
+        if (host_keys[i].is_nistp256 && !ssh->nistp256)
             continue;
         const char *name = host_keys[i].name;
         int r = load_host_key(state_dir_fd, name, host_keys[i].kind, &key, why);

@@ -8,11 +8,11 @@
 static const struct {
     const char *name;
     enum crypto_key_kind kind;
+    bool is_legacy;
 } algorithms[] = {
-    {"ssh-ed25519", CRYPTO_ED25519},
-    {"ecdsa-sha2-nistp256", CRYPTO_ECDSA_P256},
-    {"rsa-sha2-512", CRYPTO_RSA},
-    {"rsa-sha2-256", CRYPTO_RSA},
+    {"ssh-ed25519", CRYPTO_ED25519, false}, {"ecdsa-sha2-nistp256", CRYPTO_ECDSA_P256, false},
+    {"rsa-sha2-512", CRYPTO_RSA, false},    {"rsa-sha2-256", CRYPTO_RSA, false},
+    {"ssh-rsa", CRYPTO_RSA, true},
 };
 
 static struct crypto_key *of_kind(const struct ssh_host_keys *h, enum crypto_key_kind kind)
@@ -23,11 +23,18 @@ static struct crypto_key *of_kind(const struct ssh_host_keys *h, enum crypto_key
     return NULL;
 }
 
+/* The key that signs so here. */
+static struct crypto_key *signer_of(const struct ssh_host_keys *h, unsigned algorithm)
+{
+    bool is_on = h->legacy || !algorithms[algorithm].is_legacy;
+    return is_on ? of_kind(h, algorithms[algorithm].kind) : NULL;
+}
+
 static void write_names(struct ssh_host_keys *h)
 {
     size_t len = 0;
     for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {
-        if (of_kind(h, algorithms[i].kind) == NULL)
+        if (signer_of(h, i) == NULL)
             continue;
         if (len > 0)
             h->names[len++] = ',';
@@ -55,6 +62,6 @@ struct crypto_key *ssh_host_keys_find(const struct ssh_host_keys *h, struct byte
 {
     for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++)
         if (bytes_equal(bytes_str(algorithms[i].name), algorithm))
-            return of_kind(h, algorithms[i].kind);
+            return signer_of(h, i);
     return NULL;
 }

@@ -105,6 +105,8 @@ static int choose(struct ssh_transport *t, const struct ssh_kexinit *own,
         t->wants_ext_info =
             ssh_list_has(client->lists[SSH_LIST_KEX], BYTES_LIT(SSH_EXT_INFO_CLIENT));
     }
+    if (!t->is_strict && ssh_chosen_needs_strict(&t->kex->chosen))
+        return ssh_transport_fail(t, -FERRY_EREFUSED, "CBC with an etm MAC, not strict");
     return 0;
 }
 

@@ -42,10 +42,9 @@ void ssh_kex_job_free(struct job *job)
 enum crypto_agree_kind ssh_kex_agree(enum ssh_kex_kind kind)
 {
     static const enum crypto_agree_kind kinds[] = {
-        [SSH_KEX_CURVE25519] = CRYPTO_AGREE_X25519,
-        [SSH_KEX_P256] = CRYPTO_AGREE_P256,
-        [SSH_KEX_DH14] = CRYPTO_AGREE_DH14,
-        [SSH_KEX_DH16] = CRYPTO_AGREE_DH16,
+        [SSH_KEX_CURVE25519] = CRYPTO_AGREE_X25519, [SSH_KEX_P256] = CRYPTO_AGREE_P256,
+        [SSH_KEX_DH14] = CRYPTO_AGREE_DH14,         [SSH_KEX_DH16] = CRYPTO_AGREE_DH16,
+        [SSH_KEX_DH14_SHA1] = CRYPTO_AGREE_DH14,
     };
 
     return kinds[kind];

@@ -1,12 +1,14 @@
 #include "ssh/offer.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "crypto/cipher.h"
 
-#define LIST_TEXT 256
+#define LIST_TEXT    384 /* all names of a list, and the markers */
+#define MARKERS_TEXT 64
 
 struct ssh_offer {
     enum ssh_role role;
@@ -16,31 +18,39 @@ struct ssh_offer {
     char macs[LIST_TEXT];
 };
 
-/* What can be asked for by name, in the order of the default offer. */
+/* When something is offered. */
+enum when {
+    ALWAYS,
+    IF_NISTP256, /* or asked for by its name */
+    IF_LEGACY,   /* or asked for by its name */
+    ONLY_LEGACY  /* the name alone does not do */
+};
+
+/* In the order of the default offer. */
 struct known {
     const char *name;
-    bool by_default;
-    bool is_nistp256; /* by setting */
+    enum when when;
 };
 
 static const struct known kex_known[] = {
-    {"curve25519-sha256", true, false},
-    {"curve25519-sha256@libssh.org", true, false},
-    {"ecdh-sha2-nistp256", true, true},
-    {"diffie-hellman-group16-sha512", true, false},
-    {"diffie-hellman-group14-sha256", false, false},
+    {"curve25519-sha256", ALWAYS},
+    {"curve25519-sha256@libssh.org", ALWAYS},
+    {"ecdh-sha2-nistp256", IF_NISTP256},
+    {"diffie-hellman-group16-sha512", ALWAYS},
+    {"diffie-hellman-group14-sha256", IF_LEGACY},
+    {"diffie-hellman-group14-sha1", ONLY_LEGACY},
 };
 static const struct known host_key_known[] = {
-    {"ssh-ed25519", true, false},
-    {"ecdsa-sha2-nistp256", true, true},
-    {"rsa-sha2-512", true, false},
-    {"rsa-sha2-256", true, false},
+    {"ssh-ed25519", ALWAYS},  {"ecdsa-sha2-nistp256", IF_NISTP256},
+    {"rsa-sha2-512", ALWAYS}, {"rsa-sha2-256", ALWAYS},
+    {"ssh-rsa", ONLY_LEGACY},
 };
 static const struct known mac_known[] = {
-    {"hmac-sha2-256-etm@openssh.com", true, false},
-    {"hmac-sha2-512-etm@openssh.com", true, false},
-    {"hmac-sha2-256", true, false}, /* last: for who knows no etm, as libssh2 before 1.11 */
-    {"hmac-sha2-512", true, false},
+    {"hmac-sha2-256-etm@openssh.com", ALWAYS},
+    {"hmac-sha2-512-etm@openssh.com", ALWAYS},
+    {"hmac-sha2-256", ALWAYS}, /* for who knows no etm, as libssh2 before 1.11 */
+    {"hmac-sha2-512", ALWAYS},
+    {"hmac-sha1", ONLY_LEGACY},
 };
 
 /* -- lists -- */
@@ -48,36 +58,66 @@ static const struct known mac_known[] = {
 static void list_add(char list[LIST_TEXT], const char *name)
 {
     size_t len = strlen(list);
-    if (len > 0 && len + 1 < LIST_TEXT)
+    assert(len + 1 + strlen(name) < LIST_TEXT);
+    if (len > 0)
         list[len++] = ',';
     (void)text_copy(list + len, LIST_TEXT - len, bytes_str(name));
 }
 
+static bool is_offered(enum when when, const struct ssh_offer_settings *settings)
+{
+    switch (when) {
+    case ALWAYS:
+        return true;
+    case IF_NISTP256:
+        return settings->nistp256;
+    case IF_LEGACY:
+    case ONLY_LEGACY:
+        break;
+    }
+    return settings->legacy;
+}
+
+static bool may_be_named(enum when when, const struct ssh_offer_settings *settings)
+{
+    return when != ONLY_LEGACY || settings->legacy;
+}
+
+static bool add_named(const struct known *known, unsigned count, struct bytes name,
+                      const struct ssh_offer_settings *settings, char ret[LIST_TEXT])
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (bytes_equal(bytes_str(known[i].name), name) &&
+            may_be_named(known[i].when, settings)) {
+            list_add(ret, known[i].name);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Names of `only`, each of which must be known; or the default ones. */
-static int list_make(const struct known *known, unsigned count, const char *only, bool nistp256,
-                     char ret[LIST_TEXT])
+static int list_make(const struct known *known, unsigned count, const char *only,
+                     const struct ssh_offer_settings *settings, char ret[LIST_TEXT])
 {
     ret[0] = '\0';
     if (only == NULL) {
         for (unsigned i = 0; i < count; i++)
-            if (known[i].by_default && (nistp256 || !known[i].is_nistp256))
+            if (is_offered(known[i].when, settings))
                 list_add(ret, known[i].name);
         return 0;
     }
     struct bytes rest = bytes_str(only);
-    while (rest.len > 0) {
-        struct bytes name = bytes_take_until(&rest, ',');
-        unsigned i = 0;
-        while (i < count && !bytes_equal(bytes_str(known[i].name), name))
-            i++;
-        if (i == count)
+    if (rest.len > LIST_TEXT - MARKERS_TEXT)
+        return -EINVAL;
+    while (rest.len > 0)
+        if (!add_named(known, count, bytes_take_until(&rest, ','), settings, ret))
             return -EINVAL;
-        list_add(ret, known[i].name);
-    }
     return ret[0] != '\0' ? 0 : -EINVAL;
 }
 
-/* The fastest on this machine first: without AES instructions that is ChaCha20. */
+/* The fastest on this machine first: without AES instructions that is ChaCha20. What is there
+ * for old peers comes last. */
 static void order_ciphers(struct known ret[SSH_CIPHER_COUNT], unsigned *ret_count)
 {
     struct crypto_speeds speeds = crypto_speeds();
@@ -91,16 +131,22 @@ static void order_ciphers(struct known ret[SSH_CIPHER_COUNT], unsigned *ret_coun
         {SSH_CIPHER_AES192_CTR, speeds.ctr_hmac}, {SSH_CIPHER_AES256_CTR, speeds.ctr_hmac},
     };
 
+    static const enum ssh_cipher_kind old[] = {SSH_CIPHER_AES128_CBC, SSH_CIPHER_AES256_CBC,
+                                               SSH_CIPHER_3DES_CBC};
+
     bool is_taken[ARRAY_LEN(all)] = {false};
-    for (unsigned n = 0; n < ARRAY_LEN(all); n++) {
+    unsigned n = 0;
+    for (; n < ARRAY_LEN(all); n++) {
         unsigned best = ARRAY_LEN(all);
         for (unsigned i = 0; i < ARRAY_LEN(all); i++)
             if (!is_taken[i] && (best == ARRAY_LEN(all) || all[i].speed > all[best].speed))
                 best = i;
         is_taken[best] = true;
-        ret[n] = (struct known){ssh_cipher_name(all[best].kind), true, false};
+        ret[n] = (struct known){ssh_cipher_name(all[best].kind), ALWAYS};
     }
-    *ret_count = ARRAY_LEN(all);
+    for (unsigned i = 0; i < ARRAY_LEN(old); i++)
+        ret[n++] = (struct known){ssh_cipher_name(old[i]), ONLY_LEGACY};
+    *ret_count = n;
 }
 
 static void pick_gcm(struct ssh_offer *o)
@@ -139,15 +185,14 @@ int ssh_offer_new(enum ssh_role role, const struct ssh_offer_settings *settings,
         return -ENOMEM;
     o->role = role;
     order_ciphers(ciphers, &cipher_count);
-    bool nistp256 = settings->nistp256;
-    int r = list_make(kex_known, ARRAY_LEN(kex_known), settings->only_kex, nistp256, o->kex);
+    int r = list_make(kex_known, ARRAY_LEN(kex_known), settings->only_kex, settings, o->kex);
     if (r == 0)
         r = list_make(host_key_known, ARRAY_LEN(host_key_known), settings->only_host_keys,
-                      nistp256, o->host_keys);
+                      settings, o->host_keys);
     if (r == 0)
-        r = list_make(ciphers, cipher_count, settings->only_ciphers, nistp256, o->ciphers);
+        r = list_make(ciphers, cipher_count, settings->only_ciphers, settings, o->ciphers);
     if (r == 0)
-        r = list_make(mac_known, ARRAY_LEN(mac_known), settings->only_macs, nistp256, o->macs);
+        r = list_make(mac_known, ARRAY_LEN(mac_known), settings->only_macs, settings, o->macs);
     if (r < 0) {
         mem_free(o);
         return r;

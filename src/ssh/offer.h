@@ -4,6 +4,9 @@
 
 struct ssh_offer_settings {
     bool nistp256; /* also ecdh-sha2-nistp256 and ECDSA host keys */
+    /* Also, last, what old peers have and nobody should use: CBC, HMAC-SHA-1, group 14 (also
+     * with SHA-1) and ssh-rsa. Without it SHA-1 and CBC cannot be had by name either. */
+    bool legacy;
     /* One cipher, MAC or key exchange alone, for measuring and tests; NULL: all. Names between
      * commas, best first. */
     const char *only_kex, *only_host_keys, *only_ciphers, *only_macs;

@@ -155,25 +155,43 @@ bool ssh_transport_is_idle(struct ssh_transport *t)
     return true;
 }
 
+static int fail_when_due(struct ssh_transport *t)
+{
+    if (t->end - t->start < t->need)
+        return 0;
+    ssh_packet_discard(t->opening, t->in->data + t->start, t->need);
+    return t->failure;
+}
+
+/* What is wrong with a packet: told at once, or when it tells nobody where. */
+static int refuse_packet(struct ssh_transport *t, int result, size_t max, const char *why)
+{
+    t->failure = ssh_transport_fail(t, result, "%s", why);
+    t->need = ssh_packet_veil(t->opening, max);
+    return fail_when_due(t);
+}
+
 /* 1: the next packet is whole: *ret is its payload; 0: more bytes are needed. */
 static int open_packet(struct ssh_transport *t, struct bytes *ret)
 {
+    if (t->failure < 0)
+        return fail_when_due(t);
     size_t have = t->end - t->start;
+    size_t max = t->phase >= SSH_PHASE_RUNNING ? SSH_PACKET_MAX : SSH_PACKET_MAX_EARLY;
     if (t->need == 0) {
         if (have < ssh_packet_head(t->opening))
             return 0;
-        size_t max = t->phase >= SSH_PHASE_RUNNING ? SSH_PACKET_MAX : SSH_PACKET_MAX_EARLY;
         int r = ssh_packet_length(t->opening, t->receive_sequence, t->in->data + t->start, max,
                                   &t->need);
         if (r < 0)
-            return ssh_transport_fail(t, r, "a packet of an impossible length");
+            return refuse_packet(t, r, max, "a packet of an impossible length");
     }
     if (have < t->need)
         return 0;
     int r =
         ssh_packet_open(t->opening, t->receive_sequence, t->in->data + t->start, t->need, ret);
     if (r < 0)
-        return ssh_transport_fail(t, r, "a packet whose tag or padding is wrong");
+        return refuse_packet(t, r, max, "a packet whose tag or padding is wrong");
     t->start += t->need;
     t->received_bytes += t->need;
     t->received_packets++;

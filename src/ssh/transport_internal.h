@@ -26,6 +26,7 @@ struct ssh_transport {
     struct chunk *in;
     size_t start, end;
     size_t need;     /* the packet that begins there takes so much; 0: not known yet */
+    int failure;     /* of it, to be told when it is all there */
     size_t in_bytes; /* size of the next chunk */
 
     /* one direction each; sequence numbers wrap at 32 bits */

@@ -81,7 +81,7 @@ static inline int hand_hear_for(struct by_hand *h, usec_t wait_us)
     size_t len;
     struct bytes payload;
     for (;;) {
-        if (h->held >= 4) {
+        if (h->held >= ssh_packet_head(h->opening)) {
             TASK_ASSERT(
                 ssh_packet_length(h->opening, h->received, h->in, SSH_PACKET_MAX, &len) == 0);
             if (h->held >= len)

@@ -8,6 +8,7 @@
 struct hand_exchange {
     const char *kex; /* names between commas */
     const char *cipher;
+    const char *mac;      /* NULL: hmac-sha2-256-etm@openssh.com */
     bool guesses;         /* first_kex_packet_follows, with an INIT that is of no use */
     bool waits;           /* for the server's KEXINIT, before it sends its own */
     struct bytes before;  /* sent before KEXINIT, or empty */
@@ -22,7 +23,8 @@ static inline int hand_kexinit(struct by_hand *h, const struct hand_exchange *e,
     m.lists[SSH_LIST_HOST_KEY] = BYTES_LIT("ssh-ed25519");
     for (int i = 0; i < SSH_DIRECTION_COUNT; i++) {
         m.lists[SSH_LIST_CIPHER_TO_SERVER + i] = bytes_str(e->cipher);
-        m.lists[SSH_LIST_MAC_TO_SERVER + i] = BYTES_LIT("hmac-sha2-256-etm@openssh.com");
+        m.lists[SSH_LIST_MAC_TO_SERVER + i] =
+            bytes_str(e->mac != NULL ? e->mac : "hmac-sha2-256-etm@openssh.com");
         m.lists[SSH_LIST_COMPRESSION_TO_SERVER + i] = BYTES_LIT("none");
     }
     TASK_ASSERT(buf_reserve(&k->own_kexinit, SSH_KEXINIT_OWN_MAX) == 0);

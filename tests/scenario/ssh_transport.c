@@ -279,7 +279,8 @@ static struct ssh_offer_settings offers_of(const char *cipher, const char *mac)
     return (struct ssh_offer_settings){.only_kex = "curve25519-sha256",
                                        .only_host_keys = "ssh-ed25519",
                                        .only_ciphers = cipher,
-                                       .only_macs = mac};
+                                       .only_macs = mac,
+                                       .legacy = true};
 }
 
 static void record_ways(const struct ssh_offer_settings *offers, struct buf *to_server,
@@ -334,6 +335,8 @@ static void no_flipped_bit_goes_unnoticed(void **state)
         offers_of("chacha20-poly1305@openssh.com", macs[0]),
         offers_of("aes128-ctr", "hmac-sha2-256-etm@openssh.com"),
         offers_of("aes128-ctr", "hmac-sha2-256"),
+        offers_of("aes128-cbc", "hmac-sha1"),
+        offers_of("3des-cbc", "hmac-sha2-256-etm@openssh.com"),
     };
     for (unsigned i = 0; i < ARRAY_LEN(some); i++) {
         struct buf to_server, to_client;
@@ -349,24 +352,26 @@ static void no_flipped_bit_goes_unnoticed(void **state)
 static void no_truncation_goes_unnoticed(void **state)
 {
     (void)state;
-    const struct ssh_offer_settings offers = offers_of("aes128-gcm@openssh.com", macs[0]);
-    struct buf to_server, to_client;
-    record_ways(&offers, &to_server, &to_client);
-    for (unsigned way = 0; way < 2; way++) {
-        const struct buf *record = way == 0 ? &to_server : &to_client;
-        for (size_t at = 0; at < record->len; at += 3) {
+    const struct ssh_offer_settings some[] = {
+        offers_of("aes128-gcm@openssh.com", macs[0]),
+        offers_of("aes256-cbc", "hmac-sha1"),
+    };
+    for (unsigned i = 0; i < ARRAY_LEN(some) * 2; i++) {
+        struct buf to_server, to_client;
+        bool is_to_server = i % 2 == 0;
+        record_ways(&some[i / 2], &to_server, &to_client);
+        for (size_t at = 0; at < (is_to_server ? to_server : to_client).len; at += 3) {
             struct link l = link_of(small_dialogue);
-            l.client_offers = offers;
-            l.server_offers = l.client_offers;
+            l.client_offers = l.server_offers = some[i / 2];
             l.has_relay = true;
-            (way == 0 ? &l.to_server : &l.to_client)->cut_at = at;
+            (is_to_server ? &l.to_server : &l.to_client)->cut_at = at;
             link_run(&l, at);
             assert_true(l.server.result < 0);
-            assert_false(way == 0 ? was_whole(&l) : l.connected == 0 && l.result == 0);
+            assert_false(is_to_server ? was_whole(&l) : l.connected == 0 && l.result == 0);
         }
+        buf_done(&to_server);
+        buf_done(&to_client);
     }
-    buf_done(&to_server);
-    buf_done(&to_client);
 }
 
 static int rekeyed_dialogue(struct link *l)

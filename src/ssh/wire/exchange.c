@@ -14,6 +14,7 @@ static const struct {
     [SSH_KEX_P256] = {CRYPTO_SHA256, false},
     [SSH_KEX_DH14] = {CRYPTO_SHA256, true},
     [SSH_KEX_DH16] = {CRYPTO_SHA512, true},
+    [SSH_KEX_DH14_SHA1] = {CRYPTO_SHA1, true},
 };
 
 enum crypto_digest_kind ssh_kex_digest(enum ssh_kex_kind kind)

@@ -15,7 +15,7 @@ struct ssh_exchange {
 
 struct ssh_hash {
     uint8_t bytes[CRYPTO_DIGEST_MAX];
-    size_t len; /* 32 or 64 */
+    size_t len; /* 20, 32 or 64 */
 };
 
 enum crypto_digest_kind ssh_kex_digest(enum ssh_kex_kind);

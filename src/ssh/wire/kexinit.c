@@ -16,12 +16,12 @@ static const struct known kexes[] = {
     {BYTES_LIT("ecdh-sha2-nistp256"), SSH_KEX_P256},
     {BYTES_LIT("diffie-hellman-group14-sha256"), SSH_KEX_DH14},
     {BYTES_LIT("diffie-hellman-group16-sha512"), SSH_KEX_DH16},
+    {BYTES_LIT("diffie-hellman-group14-sha1"), SSH_KEX_DH14_SHA1},
 };
 static const struct known host_keys[] = {
-    {BYTES_LIT("ssh-ed25519"), 0},
-    {BYTES_LIT("ecdsa-sha2-nistp256"), 0},
-    {BYTES_LIT("rsa-sha2-256"), 0},
-    {BYTES_LIT("rsa-sha2-512"), 0},
+    {BYTES_LIT("ssh-ed25519"), 0},  {BYTES_LIT("ecdsa-sha2-nistp256"), 0},
+    {BYTES_LIT("rsa-sha2-256"), 0}, {BYTES_LIT("rsa-sha2-512"), 0},
+    {BYTES_LIT("ssh-rsa"), 0},
 };
 static const struct known ciphers[] = {
     {BYTES_LIT("aes128-gcm@openssh.com"), SSH_CIPHER_AES128_GCM},
@@ -30,12 +30,16 @@ static const struct known ciphers[] = {
     {BYTES_LIT("aes128-ctr"), SSH_CIPHER_AES128_CTR},
     {BYTES_LIT("aes192-ctr"), SSH_CIPHER_AES192_CTR},
     {BYTES_LIT("aes256-ctr"), SSH_CIPHER_AES256_CTR},
+    {BYTES_LIT("aes128-cbc"), SSH_CIPHER_AES128_CBC},
+    {BYTES_LIT("aes256-cbc"), SSH_CIPHER_AES256_CBC},
+    {BYTES_LIT("3des-cbc"), SSH_CIPHER_3DES_CBC},
 };
 static const struct known macs[] = {
     {BYTES_LIT("hmac-sha2-256-etm@openssh.com"), SSH_MAC_SHA256_ETM},
     {BYTES_LIT("hmac-sha2-512-etm@openssh.com"), SSH_MAC_SHA512_ETM},
     {BYTES_LIT("hmac-sha2-256"), SSH_MAC_SHA256},
     {BYTES_LIT("hmac-sha2-512"), SSH_MAC_SHA512},
+    {BYTES_LIT("hmac-sha1"), SSH_MAC_SHA1},
 };
 static const struct known compressions[] = {
     {BYTES_LIT("none"), SSH_COMPRESSION_NONE},
@@ -186,6 +190,21 @@ static bool has_own_mac(enum ssh_cipher_kind kind)
 {
     return kind == SSH_CIPHER_AES128_GCM || kind == SSH_CIPHER_AES256_GCM ||
            kind == SSH_CIPHER_CHACHA20;
+}
+
+static bool is_cbc(enum ssh_cipher_kind kind)
+{
+    return kind == SSH_CIPHER_AES128_CBC || kind == SSH_CIPHER_AES256_CBC ||
+           kind == SSH_CIPHER_3DES_CBC;
+}
+
+bool ssh_chosen_needs_strict(const struct ssh_chosen *c)
+{
+    for (int d = 0; d < SSH_DIRECTION_COUNT; d++)
+        if (is_cbc(c->cipher[d]) &&
+            (c->mac[d] == SSH_MAC_SHA256_ETM || c->mac[d] == SSH_MAC_SHA512_ETM))
+            return true;
+    return false;
 }
 
 /* A guess is right when both sides put the same names first (RFC 4253 7). */

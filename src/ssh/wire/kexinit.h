@@ -46,7 +46,8 @@ enum ssh_kex_kind {
     SSH_KEX_CURVE25519, /* curve25519-sha256 and @libssh.org (RFC 8731) */
     SSH_KEX_P256,       /* ecdh-sha2-nistp256 (RFC 5656), by setting */
     SSH_KEX_DH14,       /* diffie-hellman-group14-sha256 (RFC 8268) */
-    SSH_KEX_DH16        /* diffie-hellman-group16-sha512 */
+    SSH_KEX_DH16,       /* diffie-hellman-group16-sha512 */
+    SSH_KEX_DH14_SHA1   /* diffie-hellman-group14-sha1, for old peers by setting */
 };
 
 enum ssh_cipher_kind {
@@ -57,6 +58,9 @@ enum ssh_cipher_kind {
     SSH_CIPHER_AES128_CTR,
     SSH_CIPHER_AES192_CTR,
     SSH_CIPHER_AES256_CTR,
+    SSH_CIPHER_AES128_CBC, /* for old peers by setting */
+    SSH_CIPHER_AES256_CBC,
+    SSH_CIPHER_3DES_CBC,
     SSH_CIPHER_COUNT
 };
 
@@ -64,8 +68,9 @@ enum ssh_mac_kind {
     SSH_MAC_NONE, /* the cipher's own */
     SSH_MAC_SHA256_ETM,
     SSH_MAC_SHA512_ETM,
-    SSH_MAC_SHA256, /* of the packet in clear: with AES-CTR alone */
+    SSH_MAC_SHA256, /* of the packet in clear, as the next ones */
     SSH_MAC_SHA512,
+    SSH_MAC_SHA1, /* for old peers by setting */
     SSH_MAC_COUNT
 };
 
@@ -88,6 +93,10 @@ struct ssh_chosen {
  * chosen. */
 MUST_CHECK int ssh_choose(const struct ssh_kexinit *client, const struct ssh_kexinit *server,
                           enum ssh_role peer, struct ssh_chosen *ret, enum ssh_list *ret_list);
+
+/* CBC with a MAC of the encrypted packet: without strict exchange packets can be taken out at
+ * the beginning and nobody notices (CVE-2023-48795). */
+bool ssh_chosen_needs_strict(const struct ssh_chosen *);
 
 const char *ssh_cipher_name(enum ssh_cipher_kind); /* as in the lists */
 const char *ssh_mac_name(enum ssh_mac_kind);

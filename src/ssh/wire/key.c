@@ -31,6 +31,7 @@ static const struct {
     {BYTES_LIT("ecdsa-sha2-nistp256"), CRYPTO_ECDSA_P256, CRYPTO_SIGN_ECDSA_SHA256},
     {BYTES_LIT("rsa-sha2-512"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA512},
     {BYTES_LIT("rsa-sha2-256"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA256},
+    {BYTES_LIT("ssh-rsa"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA1},
 };
 
 bool ssh_scheme_of(struct bytes algorithm, enum crypto_key_kind kind, enum crypto_scheme *ret)

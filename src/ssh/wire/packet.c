@@ -7,22 +7,25 @@
 #include "base/wire.h"
 #include "ssh/wire/packet_internal.h"
 
-#define PADDING_MIN   4
-#define COUNTER_BYTES 16
+#define PADDING_MIN 4
 
 /* -- kinds -- */
 
 static const struct {
-    const struct ssh_family *family;
+    const struct ssh_family *family,
+        *clear_mac; /* the second with a MAC of the packet in clear */
     size_t iv, key;
 } ciphers[SSH_CIPHER_COUNT] = {
-    [SSH_CIPHER_NONE] = {&ssh_family_none, 0, 0},
-    [SSH_CIPHER_AES128_GCM] = {&ssh_family_gcm, CRYPTO_NONCE_BYTES, 16},
-    [SSH_CIPHER_AES256_GCM] = {&ssh_family_gcm, CRYPTO_NONCE_BYTES, 32},
-    [SSH_CIPHER_CHACHA20] = {&ssh_family_chacha, 0, CRYPTO_CHACHA_KEY_BYTES},
-    [SSH_CIPHER_AES128_CTR] = {&ssh_family_ctr, COUNTER_BYTES, 16},
-    [SSH_CIPHER_AES192_CTR] = {&ssh_family_ctr, COUNTER_BYTES, 24},
-    [SSH_CIPHER_AES256_CTR] = {&ssh_family_ctr, COUNTER_BYTES, 32},
+    [SSH_CIPHER_NONE] = {&ssh_family_none, NULL, 0, 0},
+    [SSH_CIPHER_AES128_GCM] = {&ssh_family_gcm, NULL, CRYPTO_NONCE_BYTES, 16},
+    [SSH_CIPHER_AES256_GCM] = {&ssh_family_gcm, NULL, CRYPTO_NONCE_BYTES, 32},
+    [SSH_CIPHER_CHACHA20] = {&ssh_family_chacha, NULL, 0, CRYPTO_CHACHA_KEY_BYTES},
+    [SSH_CIPHER_AES128_CTR] = {&ssh_family_ctr, &ssh_family_ctr_clear_mac, SSH_AES_BLOCK, 16},
+    [SSH_CIPHER_AES192_CTR] = {&ssh_family_ctr, &ssh_family_ctr_clear_mac, SSH_AES_BLOCK, 24},
+    [SSH_CIPHER_AES256_CTR] = {&ssh_family_ctr, &ssh_family_ctr_clear_mac, SSH_AES_BLOCK, 32},
+    [SSH_CIPHER_AES128_CBC] = {&ssh_family_cbc, &ssh_family_cbc_clear_mac, SSH_AES_BLOCK, 16},
+    [SSH_CIPHER_AES256_CBC] = {&ssh_family_cbc, &ssh_family_cbc_clear_mac, SSH_AES_BLOCK, 32},
+    [SSH_CIPHER_3DES_CBC] = {&ssh_family_3des, &ssh_family_3des_clear_mac, SSH_3DES_BLOCK, 24},
 };
 
 static const struct {
@@ -34,12 +37,13 @@ static const struct {
     [SSH_MAC_SHA512_ETM] = {64, CRYPTO_SHA512, false},
     [SSH_MAC_SHA256] = {32, CRYPTO_SHA256, true},
     [SSH_MAC_SHA512] = {64, CRYPTO_SHA512, true},
+    [SSH_MAC_SHA1] = {20, CRYPTO_SHA1, true}, /* RFC 4253 6.4 */
 };
 
 static const struct ssh_family *family_of(enum ssh_cipher_kind kind, enum ssh_mac_kind mac)
 {
     const struct ssh_family *family = ciphers[kind].family;
-    return family->has_mac && macs[mac].is_of_clear ? &ssh_family_ctr_clear_mac : family;
+    return family->has_mac && macs[mac].is_of_clear ? ciphers[kind].clear_mac : family;
 }
 
 struct ssh_key_sizes ssh_key_sizes(enum ssh_cipher_kind kind, enum ssh_mac_kind mac)
@@ -157,6 +161,11 @@ int ssh_packet_length(struct ssh_cipher *c, uint32_t sequence, const uint8_t *da
     return 0;
 }
 
+size_t ssh_packet_veil(const struct ssh_cipher *c, size_t max)
+{
+    return c->family->is_veiled ? SSH_LENGTH_BYTES + max + c->tag_len : 0;
+}
+
 int ssh_packet_open(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, size_t len,
                     struct bytes *ret_payload)
 {
@@ -164,6 +173,8 @@ int ssh_packet_open(struct ssh_cipher *c, uint32_t sequence, uint8_t *packet, si
     if (len < c->tag_len || len - c->tag_len < least)
         return -FERRY_EPROTO;
     len -= c->tag_len;
+    if ((len - (c->family->is_length_padded ? 0 : SSH_LENGTH_BYTES)) % c->family->block != 0)
+        return -FERRY_EPROTO;
     int rc = c->family->open(c, sequence, packet, len);
     if (rc < 0)
         return rc;

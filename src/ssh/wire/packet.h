@@ -9,10 +9,11 @@
  * MAC is compared in constant time.
  *
  * A MAC over the packet in clear (encrypt-and-MAC) vouches for a length only after it was
- * believed. A wrong one is refused at once all the same. With CBC, where a peer fails tells
- * about any block that an attacker puts in the length's place (CVE-2008-5161), and so one reads
- * on to the largest packet first. A key stream belongs to its place: here it tells only the
- * length that the sender put there, once in a connection, since the connection ends.
+ * believed. With CBC, where a peer fails tells about any block that an attacker puts in the
+ * length's place (CVE-2008-5161), and so one reads on to the largest packet first, and does as
+ * much work: ssh_packet_veil(). With CTR a wrong one is refused at once. A key stream belongs
+ * to its place: it tells only the length that the sender put there, once in a connection, since
+ * the connection ends.
  */
 #pragma once
 #include "base/attr.h"
@@ -70,3 +71,10 @@ MUST_CHECK int ssh_packet_length(struct ssh_cipher *, uint32_t sequence, const u
  * of ssh_packet_length(), and what was decrypted before its tag was checked is zeros. */
 MUST_CHECK int ssh_packet_open(struct ssh_cipher *, uint32_t sequence, uint8_t *packet,
                                size_t len, struct bytes *ret_payload);
+
+/* After such a failure: bytes, from where the packet begins, that must have come before the
+ * peer may notice anything; 0: none. max: as of ssh_packet_length(). */
+size_t ssh_packet_veil(const struct ssh_cipher *, size_t max);
+/* And when they are here: the work that is left of opening a packet as long as that, so that
+ * the time does not tell either. They are overwritten. */
+void ssh_packet_discard(struct ssh_cipher *, uint8_t *packet, size_t len);

@@ -328,6 +328,68 @@ static void ctr_counts_over_all_bits(void **state)
     assert_memory_equal(far + 16, near, 16);
 }
 
+/* -- CBC -- */
+
+/* NIST SP 800-38A F.2; FIPS 81's text with three keys, as OpenSSL's tests have it. */
+static const struct {
+    enum crypto_cbc_kind kind;
+    size_t block;
+    const char *key, *iv, *plain, *sealed;
+} cbc_answers[] = {
+    {CRYPTO_CBC_AES128, 16, "2b7e151628aed2a6abf7158809cf4f3c",
+     "000102030405060708090a0b0c0d0e0f", SP800_38A_PLAIN,
+     "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2"
+     "73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7"},
+    {CRYPTO_CBC_AES256, 16, "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+     "000102030405060708090a0b0c0d0e0f", SP800_38A_PLAIN,
+     "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d"
+     "39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b"},
+    {CRYPTO_CBC_3DES, 8, "0123456789abcdeff1e0d3c2b5a49786fedcba9876543210", "fedcba9876543210",
+     "37363534333231204e6f77206973207468652074696d6520666f722000000000",
+     "3fe301c962ac01d02213763c1cbd4cdc799657c064ecf5d41c673812cfde9675"},
+};
+
+static void cbc_meets_known_answers_wherever_it_is_cut(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cbc_answers); i++) {
+        static uint8_t key_room[HEX_MAX], iv[HEX_MAX], data[HEX_MAX];
+        struct bytes key = hex_bytes(cbc_answers[i].key, key_room);
+        hex_bytes(cbc_answers[i].iv, iv);
+        size_t len = hex_bytes(cbc_answers[i].plain, data).len;
+        for (size_t cut = 0; cut <= len; cut += cbc_answers[i].block) {
+            struct crypto_cbc *seal = NULL, *open = NULL;
+            assert_int_equal(crypto_cbc_new(cbc_answers[i].kind, key, iv, true, &seal), 0);
+            assert_int_equal(crypto_cbc_new(cbc_answers[i].kind, key, iv, false, &open), 0);
+            assert_int_equal(crypto_cbc_apply(seal, data, cut), 0);
+            assert_int_equal(crypto_cbc_apply(seal, data + cut, len - cut), 0);
+            assert_hex_equal(data, len, cbc_answers[i].sealed);
+            assert_int_equal(crypto_cbc_apply(open, data, cut), 0);
+            assert_int_equal(crypto_cbc_apply(open, data + cut, len - cut), 0);
+            assert_hex_equal(data, len, cbc_answers[i].plain);
+            assert_null(crypto_cbc_free(seal));
+            assert_null(crypto_cbc_free(open));
+        }
+    }
+    assert_null(crypto_cbc_free(NULL));
+}
+
+static void cbc_takes_whole_blocks_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cbc_answers); i++) {
+        static uint8_t key_room[HEX_MAX], iv[16], data[64];
+        struct bytes key = hex_bytes(cbc_answers[i].key, key_room);
+        for (size_t len = 1; len < sizeof(data); len++) {
+            struct crypto_cbc *c = NULL;
+            assert_int_equal(crypto_cbc_new(cbc_answers[i].kind, key, iv, false, &c), 0);
+            assert_int_equal(crypto_cbc_apply(c, data, len),
+                             len % cbc_answers[i].block == 0 ? 0 : -EIO);
+            crypto_cbc_free(c);
+        }
+    }
+}
+
 /* -- all -- */
 
 static void keys_of_other_lengths_are_refused(void **state)
@@ -337,7 +399,13 @@ static void keys_of_other_lengths_are_refused(void **state)
     struct crypto_gcm *gcm = NULL;
     struct crypto_chacha *chacha = NULL;
     struct crypto_ctr *ctr = NULL;
+    struct crypto_cbc *cbc = NULL;
     for (size_t len = 0; len <= sizeof(key); len++) {
+        for (size_t i = 0; i < ARRAY_LEN(cbc_answers); i++)
+            if (len != strlen(cbc_answers[i].key) / 2)
+                assert_int_equal(
+                    crypto_cbc_new(cbc_answers[i].kind, bytes_of(key, len), key, true, &cbc),
+                    -EIO);
         if (len != 16 && len != 32)
             assert_int_equal(crypto_gcm_new(bytes_of(key, len), true, &gcm), -EIO);
         if (len != 16 && len != 24 && len != 32)
@@ -364,7 +432,10 @@ static void no_memory_is_reported(void **state)
     struct crypto_gcm *gcm = NULL;
     struct crypto_chacha *chacha = NULL;
     struct crypto_ctr *ctr = NULL;
+    struct crypto_cbc *cbc = NULL;
     struct bytes key = bytes_of(chacha_key, 16);
+    fault_arm(FAULT_ALLOC, 1);
+    assert_int_equal(crypto_cbc_new(CRYPTO_CBC_AES128, key, chacha_key, true, &cbc), -ENOMEM);
     fault_arm(FAULT_ALLOC, 1);
     assert_int_equal(crypto_gcm_new(key, true, &gcm), -ENOMEM);
     fault_arm(FAULT_ALLOC, 1);
@@ -373,7 +444,7 @@ static void no_memory_is_reported(void **state)
     assert_int_equal(crypto_chacha_new(bytes_of(chacha_key, sizeof(chacha_key)), &chacha),
                      -ENOMEM);
     fault_arm(FAULT_ALLOC, 0);
-    assert_true(gcm == NULL && chacha == NULL && ctr == NULL);
+    assert_true(gcm == NULL && chacha == NULL && ctr == NULL && cbc == NULL);
 }
 #endif
 
@@ -388,6 +459,8 @@ int main(void)
         cmocka_unit_test(both_halves_of_a_chacha_key_count),
         cmocka_unit_test(ctr_meets_known_answers_wherever_it_is_cut),
         cmocka_unit_test(ctr_counts_over_all_bits),
+        cmocka_unit_test(cbc_meets_known_answers_wherever_it_is_cut),
+        cmocka_unit_test(cbc_takes_whole_blocks_alone),
         cmocka_unit_test(keys_of_other_lengths_are_refused),
         cmocka_unit_test(speeds_are_measured_once),
 #ifdef FERRY_FAULTS

@@ -120,7 +120,8 @@ static void rsa_signs_as_the_standard_says(void **state)
         enum crypto_scheme scheme;
         const char *signature;
     } answers[] = {{CRYPTO_SIGN_RSA_SHA256, RSA_SHA256_FERRY},
-                   {CRYPTO_SIGN_RSA_SHA512, RSA_SHA512_FERRY}};
+                   {CRYPTO_SIGN_RSA_SHA512, RSA_SHA512_FERRY},
+                   {CRYPTO_SIGN_RSA_SHA1, RSA_SHA1_FERRY}};
     struct crypto_key *k = key_of(rsa_private());
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         uint8_t signature[CRYPTO_SIGNATURE_MAX];
@@ -179,6 +180,7 @@ static const struct foreign foreigners[] = {
      "019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083"},
     {rsa_key, CRYPTO_SIGN_RSA_SHA256, FERRY_HEX, RSA_SHA256_FERRY},
     {rsa_key, CRYPTO_SIGN_RSA_SHA512, FERRY_HEX, RSA_SHA512_FERRY},
+    {rsa_key, CRYPTO_SIGN_RSA_SHA1, FERRY_HEX, RSA_SHA1_FERRY},
     {sshsig_ed25519_key, CRYPTO_SIGN_ED25519, SSHSIG_SIGNED, SSHSIG_ED25519_SIGNATURE},
     {sshsig_p256_key, CRYPTO_SIGN_ECDSA_SHA256, SSHSIG_SIGNED, SSHSIG_P256_SIGNATURE},
     {sshsig_rsa_key, CRYPTO_SIGN_RSA_SHA512, SSHSIG_SIGNED, SSHSIG_RSA_SIGNATURE},
@@ -244,10 +246,9 @@ static void no_other_scheme_is_taken(void **state)
     (void)state;
 
     static const enum crypto_key_kind of[] = {
-        [CRYPTO_SIGN_ED25519] = CRYPTO_ED25519,
-        [CRYPTO_SIGN_ECDSA_SHA256] = CRYPTO_ECDSA_P256,
-        [CRYPTO_SIGN_RSA_SHA256] = CRYPTO_RSA,
-        [CRYPTO_SIGN_RSA_SHA512] = CRYPTO_RSA,
+        [CRYPTO_SIGN_ED25519] = CRYPTO_ED25519, [CRYPTO_SIGN_ECDSA_SHA256] = CRYPTO_ECDSA_P256,
+        [CRYPTO_SIGN_RSA_SHA256] = CRYPTO_RSA,  [CRYPTO_SIGN_RSA_SHA512] = CRYPTO_RSA,
+        [CRYPTO_SIGN_RSA_SHA1] = CRYPTO_RSA,
     };
 
     static uint8_t signature[CRYPTO_SIGNATURE_MAX], sha1[HEX_MAX];

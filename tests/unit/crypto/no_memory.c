@@ -60,6 +60,16 @@ static int use_chacha(void)
     return r;
 }
 
+static int use_cbc(void)
+{
+    struct crypto_cbc *c = NULL;
+    int r = crypto_cbc_new(CRYPTO_CBC_AES128, bytes_of(data, 16), data, true, &c);
+    if (r == 0)
+        r = crypto_cbc_apply(c, data, 32);
+    crypto_cbc_free(c);
+    return r;
+}
+
 static int use_ctr(void)
 {
     struct crypto_ctr *c = NULL;
@@ -192,10 +202,10 @@ struct use {
 };
 
 static const struct use uses[] = {
-    {use_gcm, true},      {use_chacha, true},      {use_ctr, true},      {use_digest, true},
-    {use_hmac, true},     {use_x25519, false},     {use_p256, false},    {use_group, false},
-    {use_file, false},    {use_p256_key, false},   {use_rsa_key, false}, {use_key_ctr, false},
-    {use_key_gcm, false}, {use_key_chacha, false},
+    {use_cbc, true},      {use_gcm, true},      {use_chacha, true},      {use_ctr, true},
+    {use_digest, true},   {use_hmac, true},     {use_x25519, false},     {use_p256, false},
+    {use_group, false},   {use_file, false},    {use_p256_key, false},   {use_rsa_key, false},
+    {use_key_ctr, false}, {use_key_gcm, false}, {use_key_chacha, false},
 };
 
 static void every_allocation_may_fail(void **state)

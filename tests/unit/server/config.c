@@ -52,7 +52,7 @@ static const char whole[] =
     "}\n"
     "listen \"ssh\" {\n"
     "  address = {\"127.0.0.1:22\"}\n"
-    "  nistp256 = true  rekey_bytes = 2G  rekey_time_s = 600\n"
+    "  nistp256 = true  legacy = true  rekey_bytes = 2G  rekey_time_s = 600\n"
     "}\n"
     "defaults {\n"
     "  root = \"/srv/files/%u\"\n"
@@ -88,6 +88,7 @@ static void every_key_reaches_its_setting(void **state)
     assert_string_equal(addr_format_host(&s.listeners[0].masquerade, text), "203.0.113.7");
     assert_true(settings_listener_is_ssh(&s.listeners[2]));
     assert_true(s.ssh.nistp256);
+    assert_true(s.ssh.legacy);
     assert_int_equal(s.ssh.rekey_bytes, UINT64_C(2) << 30);
     assert_int_equal(s.ssh.rekey_us, 600 * USEC_PER_S);
     assert_string_equal(s.default_root, "/srv/files/%u");
@@ -140,6 +141,7 @@ static void an_empty_file_changes_nothing(void **state)
     assert_memory_equal(&s.timeouts, &timeouts, sizeof(s.timeouts));
     assert_memory_equal(&s.ssh, &ssh, sizeof(s.ssh));
     assert_false(s.ssh.nistp256);
+    assert_false(s.ssh.legacy);
     assert_int_equal(s.ssh.rekey_bytes, 0);
     assert_int_equal(s.ssh.rekey_us, 3600 * USEC_PER_S);
     assert_int_equal(s.default_rights, RIGHTS_DEFAULT);

@@ -23,6 +23,7 @@
 static char base[64], path[128], logged[16384];
 static int dir;
 static struct refusal why;
+static const struct ssh_setting plain, with_nistp256 = {.nistp256 = true};
 static struct account *account;
 
 static void note(const char *line, size_t len)
@@ -90,7 +91,7 @@ static void copy_host_keys(void)
 static void check_refused(const char *reason)
 {
     struct ssh_host_keys keys;
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), -EINVAL);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), -EINVAL);
     if (strstr(why.text, reason) == NULL)
         fail_msg("%s, not %s", why.text, reason);
 }
@@ -101,7 +102,7 @@ static void the_first_start_makes_both_for_us_alone(void **state)
     struct ssh_host_keys keys, again;
     static const char *const names[] = {ED25519, RSA};
     write_file("ssh_host_key.new", "left", 4); /* by a start that was interrupted */
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
     assert_int_equal(keys.count, 2);
     assert_string_equal(keys.names, "ssh-ed25519,rsa-sha2-512,rsa-sha2-256");
     for (unsigned i = 0; i < 2; i++) {
@@ -119,7 +120,7 @@ static void the_first_start_makes_both_for_us_alone(void **state)
     assert_true(before < made);
 
     logged[0] = '\0';
-    assert_int_equal(ssh_host_keys_load(dir, false, &again, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &again, &why), 0);
     for (unsigned i = 0; i < 2; i++)
         assert_true(crypto_key_equal(keys.keys[i], again.keys[i]));
     assert_string_equal(logged, "");
@@ -127,31 +128,38 @@ static void the_first_start_makes_both_for_us_alone(void **state)
     ssh_host_keys_done(&again);
 }
 
-static void one_of_ecdsa_is_made_and_read_by_setting_alone(void **state)
+static void ecdsa_and_sha_1_are_there_by_setting_alone(void **state)
 {
     (void)state;
     struct ssh_host_keys keys, again;
     copy_host_keys();
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
     assert_int_equal(faccessat(dir, ECDSA, F_OK, 0), -1);
     ssh_host_keys_done(&keys);
 
-    assert_int_equal(ssh_host_keys_load(dir, true, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &with_nistp256, &keys, &why), 0);
     assert_string_equal(keys.names,
                         "ssh-ed25519,ecdsa-sha2-nistp256,rsa-sha2-512,rsa-sha2-256");
     struct crypto_key *made = ssh_host_keys_find(&keys, BYTES_LIT("ecdsa-sha2-nistp256"));
     assert_non_null(made);
     assert_non_null(strstr(logged, ECDSA));
-    assert_int_equal(ssh_host_keys_load(dir, true, &again, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &with_nistp256, &again, &why), 0);
     assert_true(
         crypto_key_equal(made, ssh_host_keys_find(&again, BYTES_LIT("ecdsa-sha2-nistp256"))));
+    ssh_host_keys_done(&again);
+
+    const struct ssh_setting legacy = {.legacy = true}; /* and RSA's with SHA-1 */
+    assert_null(ssh_host_keys_find(&keys, BYTES_LIT("ssh-rsa")));
+    assert_int_equal(ssh_host_keys_load(dir, &legacy, &again, &why), 0);
+    assert_string_equal(again.names, "ssh-ed25519,rsa-sha2-512,rsa-sha2-256,ssh-rsa");
+    assert_non_null(ssh_host_keys_find(&again, BYTES_LIT("ssh-rsa")));
     ssh_host_keys_done(&keys);
     ssh_host_keys_done(&again);
 
     /* it is no reason not to start when nobody would use it */
     assert_int_equal(fchmodat(dir, ECDSA, 0644, 0), 0);
-    assert_int_equal(ssh_host_keys_load(dir, true, &keys, &why), -EINVAL);
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &with_nistp256, &keys, &why), -EINVAL);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
     assert_null(ssh_host_keys_find(&keys, BYTES_LIT("ecdsa-sha2-nistp256")));
     ssh_host_keys_done(&keys);
 }
@@ -167,7 +175,7 @@ static void one_that_others_can_use_is_refused(void **state)
     }
     struct ssh_host_keys keys;
     assert_int_equal(fchmodat(dir, RSA, 0400, 0), 0);
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
     ssh_host_keys_done(&keys);
 }
 
@@ -181,7 +189,7 @@ static void one_of_another_user_is_refused_but_for_the_directorys_owner(void **s
     assert_int_equal(fchownat(dir, ED25519, 65533, 65533, 0), 0);
     check_refused(ED25519 ": it belongs to another user");
     assert_int_equal(fchown(dir, 65533, 65533), 0);
-    assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+    assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
     ssh_host_keys_done(&keys);
 }
 
@@ -236,12 +244,12 @@ static void a_start_that_fails_leaves_no_half_of_a_key(void **state)
         for (unsigned n = 1; n < 200 && was_hit; n++) {
             unlinkat(dir, ED25519, 0);
             fault_arm(kinds[i], n);
-            int r = ssh_host_keys_load(dir, false, &keys, &why);
+            int r = ssh_host_keys_load(dir, &plain, &keys, &why);
             was_hit = fault_count(kinds[i]) >= n;
             fault_arm(kinds[i], 0);
             assert_int_equal(r, was_hit ? -EINVAL : 0);
             if (was_hit)
-                assert_int_equal(ssh_host_keys_load(dir, false, &keys, &why), 0);
+                assert_int_equal(ssh_host_keys_load(dir, &plain, &keys, &why), 0);
             ssh_host_keys_done(&keys);
         }
         assert_false(was_hit);
@@ -412,7 +420,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(the_first_start_makes_both_for_us_alone),
-        TEST(one_of_ecdsa_is_made_and_read_by_setting_alone),
+        TEST(ecdsa_and_sha_1_are_there_by_setting_alone),
         TEST(one_that_others_can_use_is_refused),
         TEST(one_of_another_user_is_refused_but_for_the_directorys_owner),
         TEST(what_is_no_regular_file_is_refused),

@@ -90,7 +90,13 @@ static void names_that_nobody_knows_are_refused(void **state)
     (void)state;
     static const struct ssh_offer_settings wrong[] = {
         {.only_ciphers = "aes128-cbc"},
+        {.only_ciphers = "aes256-cbc", .nistp256 = true},
+        {.only_ciphers = "aes128-ctr,3des-cbc"},
+        {.only_ciphers = "arcfour", .legacy = true},
         {.only_ciphers = ""},
+        {.only_macs = "hmac-sha1"},
+        {.only_kex = "diffie-hellman-group14-sha1"},
+        {.only_host_keys = "ssh-rsa"},
         {.only_macs = "hmac-md5"},
         {.only_kex = "curve25519-sha256,diffie-hellman-group1-sha1"},
         {.only_host_keys = "ssh-dss"},
@@ -100,6 +106,54 @@ static void names_that_nobody_knows_are_refused(void **state)
         assert_int_equal(ssh_offer_new(SSH_CLIENT, &wrong[i], &offer), -EINVAL);
         assert_null(offer);
     }
+}
+
+static void what_is_for_old_peers_is_offered_by_setting_and_last(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings plain = {0}, legacy = {.legacy = true};
+
+    static const struct {
+        enum ssh_list list;
+        struct bytes names;
+    } last[] = {
+        {SSH_LIST_KEX, BYTES_LIT(",diffie-hellman-group14-sha256,diffie-hellman-group14-sha1")},
+        {SSH_LIST_HOST_KEY, BYTES_LIT(",ssh-rsa")},
+        {SSH_LIST_CIPHER_TO_SERVER, BYTES_LIT(",aes128-cbc,aes256-cbc,3des-cbc")},
+        {SSH_LIST_CIPHER_TO_CLIENT, BYTES_LIT(",aes128-cbc,aes256-cbc,3des-cbc")},
+        {SSH_LIST_MAC_TO_SERVER, BYTES_LIT(",hmac-sha1")},
+        {SSH_LIST_MAC_TO_CLIENT, BYTES_LIT(",hmac-sha1")},
+    };
+
+    for (int role = SSH_CLIENT; role <= SSH_SERVER; role++) {
+        struct ssh_offer *offer[2];
+        struct ssh_kexinit without =
+            lists_of((enum ssh_role)role, &plain, false, NULL, &offer[0]);
+        struct ssh_kexinit with =
+            lists_of((enum ssh_role)role, &legacy, false, NULL, &offer[1]);
+        for (size_t i = 0; i < ARRAY_LEN(last); i++) {
+            struct bytes before = without.lists[last[i].list], all = with.lists[last[i].list];
+            assert_true(bytes_start_with(all, before));
+            assert_true(bytes_equal(bytes_skip(all, before.len), last[i].names));
+        }
+        ssh_offer_free(offer[0]);
+        ssh_offer_free(offer[1]);
+    }
+}
+
+static void all_of_it_fits_and_a_list_that_does_not_is_refused(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings all = {.nistp256 = true, .legacy = true};
+    struct ssh_offer *offer = NULL;
+    struct ssh_kexinit m = lists_of(SSH_CLIENT, &all, true, NULL, &offer);
+    assert_true(ssh_list_has(m.lists[SSH_LIST_KEX], BYTES_LIT(SSH_STRICT_CLIENT)));
+    ssh_offer_free(offer);
+    char much[1024] = "3des-cbc";
+    for (size_t len = strlen(much); len < 1000; len += 9)
+        memcpy(much + len, ",3des-cbc", 10);
+    struct ssh_offer_settings named = {.legacy = true, .only_ciphers = much};
+    assert_int_equal(ssh_offer_new(SSH_CLIENT, &named, &offer), -EINVAL);
 }
 
 static void nist_curves_are_offered_by_setting(void **state)
@@ -123,6 +177,8 @@ int main(void)
         cmocka_unit_test(a_client_that_has_gcm_is_offered_nothing_else),
         cmocka_unit_test(macs_of_packets_in_clear_are_offered_last),
         cmocka_unit_test(names_that_nobody_knows_are_refused),
+        cmocka_unit_test(what_is_for_old_peers_is_offered_by_setting_and_last),
+        cmocka_unit_test(all_of_it_fits_and_a_list_that_does_not_is_refused),
         cmocka_unit_test(nist_curves_are_offered_by_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,19 @@ static const struct row {
       "c62f7a6855324104977042e12b48ac8b52d688501b9dc120ee88",
       "cf0c53b43071e8717272730b1791b565e7b7b9ec17c8790ba5e63ae69507ec97bdd7fe86624b"
       "e1e1da69057f4765ebae0e7144c106c896e4e5040f64fbdc18d3"}},
+    /* short digests: a key is made of many */
+    {SSH_KEX_DH14_SHA1,
+     {145, 1, 256},
+     {129, 0, 256},
+     {33, 3, 256},
+     "902c9f38a9bbb7aa548c16cc8b45a02eaf343051",
+     {"639dc7fb3e68e94eda892fae", "8654dac3e63fcda30f4d64f5117e455f",
+      "ad9661416ebef49209941fc08a4003ef1eafdf50d3a4b9a8323cb8f4137259cb",
+      "77bc9308a4e5c5f8adcdfdf5888b63cfcf480032a0daa302a7c715ac71ef326705",
+      "206d50b9dfbc9b79f72cd24701b3d95fbcd21f505fe74be9aa1342abd98dde1f3dfc84d3d0"
+      "e2503f2a85985ce7c6aadcd02c729c642cd298b125680b923d8e61",
+      "4125bae5fa4c656a5c8f3c6d0f9b5aba33239ff9bdf1a44b6609e75971540aeb651083ab8e"
+      "73caa95122a0436640a8f08d0e347d40daa33680ee1cbbeb2513a1"}},
 };
 
 /* An exchange and what its runs of bytes point to. */
@@ -214,10 +227,12 @@ static void kinds_have_their_digest(void **state)
     assert_int_equal(ssh_kex_digest(SSH_KEX_P256), CRYPTO_SHA256);
     assert_int_equal(ssh_kex_digest(SSH_KEX_DH14), CRYPTO_SHA256);
     assert_int_equal(ssh_kex_digest(SSH_KEX_DH16), CRYPTO_SHA512);
+    assert_int_equal(ssh_kex_digest(SSH_KEX_DH14_SHA1), CRYPTO_SHA1);
     assert_false(ssh_kex_is_group(SSH_KEX_CURVE25519));
     assert_false(ssh_kex_is_group(SSH_KEX_P256));
     assert_true(ssh_kex_is_group(SSH_KEX_DH14));
     assert_true(ssh_kex_is_group(SSH_KEX_DH16));
+    assert_true(ssh_kex_is_group(SSH_KEX_DH14_SHA1));
 }
 
 int main(void)

@@ -329,10 +329,10 @@ static void what_is_no_algorithm_is_never_chosen(void **state)
         {SSH_LIST_KEX, BYTES_LIT("ext-info-c,ext-info-s")},
         {SSH_LIST_KEX, BYTES_LIT("kex-strict-c-v00@openssh.com")},
         {SSH_LIST_KEX, BYTES_LIT("kex-strict-s-v00@openssh.com,none")},
-        {SSH_LIST_HOST_KEY, BYTES_LIT("null,ssh-rsa,ssh-dss")},
-        {SSH_LIST_CIPHER_TO_SERVER, BYTES_LIT("none,3des-cbc")},
+        {SSH_LIST_HOST_KEY, BYTES_LIT("null,ssh-dss")},
+        {SSH_LIST_CIPHER_TO_SERVER, BYTES_LIT("none,des-cbc,arcfour")},
         {SSH_LIST_CIPHER_TO_CLIENT, BYTES_LIT("none")},
-        {SSH_LIST_MAC_TO_CLIENT, BYTES_LIT("none,hmac-sha1")},
+        {SSH_LIST_MAC_TO_CLIENT, BYTES_LIT("none,hmac-md5")},
         {SSH_LIST_COMPRESSION_TO_CLIENT, BYTES_LIT("zlib")},
     };
 
@@ -378,6 +378,21 @@ static void a_guess_is_right_when_the_first_names_agree(void **state)
         }
 }
 
+static void cbc_with_an_etm_mac_needs_the_strict_exchange(void **state)
+{
+    (void)state;
+    for (enum ssh_cipher_kind cipher = SSH_CIPHER_NONE; cipher < SSH_CIPHER_COUNT; cipher++)
+        for (enum ssh_mac_kind mac = SSH_MAC_NONE; mac < SSH_MAC_COUNT; mac++)
+            for (int d = 0; d < SSH_DIRECTION_COUNT; d++) {
+                struct ssh_chosen c = {0};
+                c.cipher[d] = cipher;
+                c.mac[d] = mac;
+                assert_int_equal(ssh_chosen_needs_strict(&c),
+                                 strstr(ssh_cipher_name(cipher), "-cbc") != NULL &&
+                                     strstr(ssh_mac_name(mac), "-etm") != NULL);
+            }
+}
+
 static void each_name_is_its_kind(void **state)
 {
     (void)state;
@@ -391,6 +406,7 @@ static void each_name_is_its_kind(void **state)
         {"ecdh-sha2-nistp256", SSH_KEX_P256},
         {"diffie-hellman-group14-sha256", SSH_KEX_DH14},
         {"diffie-hellman-group16-sha512", SSH_KEX_DH16},
+        {"diffie-hellman-group14-sha1", SSH_KEX_DH14_SHA1},
     };
     struct ssh_chosen c;
     enum ssh_list list;
@@ -441,6 +457,7 @@ int main(void)
         cmocka_unit_test(a_cipher_without_a_mac_of_its_own_wants_one),
         cmocka_unit_test(what_is_no_algorithm_is_never_chosen),
         cmocka_unit_test(a_guess_is_right_when_the_first_names_agree),
+        cmocka_unit_test(cbc_with_an_etm_mac_needs_the_strict_exchange),
         cmocka_unit_test(each_name_is_its_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

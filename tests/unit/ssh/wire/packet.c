@@ -217,6 +217,105 @@ static const struct suite {
       "1c3c87e31f3ce8d88d188cd6bf719d6b4517922447f344ef901df433be5b327549c29704f14c"
       "81c88ed6f97eeb3bafee352fc034fba87efe66c1be088f85b18b09edb64beb093aa94ba0d393"
       "87955329"}},
+    {SSH_CIPHER_AES128_CBC,
+     SSH_MAC_SHA256_ETM,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     32,
+     {"000000203a3e18d4e2455943cb467fc70e1497b25b85b3bc8076ef6003bbfc3c1e1088cddc"
+      "40adfe2714499383652afa6dcbce400052703f186b318b6115b3c40410733f",
+      "0000003093aef584e652e60b0651b880d0fc7ba55ac16952e42bad356817f03167432219dc"
+      "8469207372ed3bd5412026f7e805167bb686a9fedfb5d2227bcf66240e9be96e687862c349a4"
+      "9a180b4baefd659965",
+      "000000103f5c94aae5642d1385971f08700f3a78a8d4a9dd0805c7d176d30dfb0799d50544"
+      "888610e84911dc39ce548eb76d3f08"}},
+    {SSH_CIPHER_AES256_CBC,
+     SSH_MAC_SHA512_ETM,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     64,
+     {"00000020c983454a86dac2388518e51f34552ede7dfd1fd576153deb6f10d781b63af38ef9"
+      "89eb82e1967023b536b9b43fff74899ba463379cafd4e0ff7e32764b374775d41f61915bd0bd"
+      "7b719348e66bdc6fa78a1f9d8b63189445f4cb40cfa55fa62b",
+      "000000301fa5dda1019066ea58e493914502e47c006baa361e4669e67b8c6dba8ae3e57d72"
+      "3a3f6770bfcf2f4086e1178a6a68afb8709380e42d1f0bf226f6113bcfe5073a35b6f0ce5803"
+      "e8a42dd9b6cb133d0d9d28b50589cd8694dade6110e0f2aa93ee9e8898f380bf31993a7b3643"
+      "2cbf4e",
+      "00000010511a416d40fe0a48dd9eb11da04ddb1fec7818772a15d140deab8750ca5eb8ff21"
+      "aa7e5c4e30ec2b3295a3bcc73660355da94733309e99fc10bdd1172b063d154c8b4381712bab"
+      "4d8363dc17edc339e8"}},
+    {SSH_CIPHER_3DES_CBC,
+     SSH_MAC_SHA256_ETM,
+     "ffffffffffffffff",
+     8,
+     32,
+     {"00000018dce97fb45964306908fc30e25cd62541ffa5d8098ff8bd851fef191735240014aa"
+      "827106499739d03a528282e8e19653f4c68543d7a22d8a",
+      "00000030a4174a2ee838886fddb218ad3cb611961d6e328b163d781c3f2be9d899cc1ce05e"
+      "a61d3302ea02c42b175d820389cac5d9bff4809474e6da9cac0dc773ee1871d76e5c4d62ad87"
+      "09b8a7a1f07a24f9e2",
+      "00000008ff00e3a223247d0935443706e2f4e66f57ca3f0b9193e677ea040fd22ab7738692"
+      "e4f9a86718a702"}},
+    {SSH_CIPHER_AES128_CTR,
+     SSH_MAC_SHA1,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     20,
+     {"e334012c1090aae5a481a2499bfcaf01dcec3bfb93deb53409750b3c9d7d6e9c3571ed51ef"
+      "27cb75f220faf455ab54d4799a3bb9",
+      "ac24d54dd3891a75da3d931eaafb45fc9c7851b84a33be1efc82555086acad4da9236a1a18"
+      "9adc779178b3bfbe569ec77109c313a0e1b08319341755c36db7b80bc4f217158d45d0d3b2b7"
+      "ef5fe1df3cc7d2cd4f",
+      "3f37e0e359d5469ebcc000509caf6e746a0fdd8901e23fde08a28d9fd5a63075b0ddf28e"}},
+    {SSH_CIPHER_AES128_CBC,
+     SSH_MAC_SHA1,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     20,
+     {"747b3a7b933ffdbd0c9c2cce9417cdda63eb18f9e06fcc24944dfd3fdd12efe93571ed51ef"
+      "27cb75f220faf455ab54d4799a3bb9",
+      "75667d9de2e01933cc80cee42bb4e1330be9b81c5b8c27c8fd8a89d99f6517c977fe06ecbc"
+      "cae02228ee0f7b80285a8c919c50c0f9b472475aa59cee950e7f370bc4f217158d45d0d3b2b7"
+      "ef5fe1df3cc7d2cd4f",
+      "ba02a368d4fdc476b8c87a425db0f5f46a0fdd8901e23fde08a28d9fd5a63075b0ddf28e"}},
+    {SSH_CIPHER_AES256_CBC,
+     SSH_MAC_SHA256,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     32,
+     {"6c8e29ab3410b5dca30fdb57fe8dd7f78c9c95351b19a41961b319ba53203fcec63239dba4"
+      "d492fdcd42cd9f41219721ac25fa6f9d195b59c9706935ddbb736e",
+      "d6c896119a952c228a095e069d7cda089e4b4e19c924785e638e5f4d046611c8bebf760a73"
+      "a99bbf59c882a86825b0c556ce29f5459e19ded5eaa2b452747dc28c92bda2913df42170f3e8"
+      "b5244f51bcd08cadf16c49a22b1bb7b84e2075985b",
+      "50c3b2ec3b429c52c355750805c10192cff9686f0999c5d03d2fe8d87372f0deb868900e6c"
+      "d07937f5d38376093b1cef"}},
+    {SSH_CIPHER_AES256_CBC,
+     SSH_MAC_SHA512,
+     "fffffffffffffffffffffffffffffffd",
+     16,
+     64,
+     {"6c8e29ab3410b5dca30fdb57fe8dd7f78c9c95351b19a41961b319ba53203fce2c1923cd00"
+      "212ee7c4510342db1ad9eebc7470c86cc9702cc7a0431e90580f2578e7dae81ea1d4041fb0f6"
+      "e8ffe1bc0550b5b3ee0879b0d8c0a82f8f9dea9101",
+      "d6c896119a952c228a095e069d7cda089e4b4e19c924785e638e5f4d046611c8bebf760a73"
+      "a99bbf59c882a86825b0c556ce29f5459e19ded5eaa2b452747dc24ecdf218deaad61fb16145"
+      "2124bd6471fb029591b8c1a5ccf0a396f7ab31fa6f04243c3890497f3357bd930d681d4198a1"
+      "b7db48e1d45bee1b04427facb355ca",
+      "50c3b2ec3b429c52c355750805c101924517922447f344ef901df433be5b327549c29704f1"
+      "4c81c88ed6f97eeb3bafee352fc034fba87efe66c1be088f85b18b09edb64beb093aa94ba0d3"
+      "9387955329"}},
+    {SSH_CIPHER_3DES_CBC,
+     SSH_MAC_SHA1,
+     "ffffffffffffffff",
+     8,
+     20,
+     {"b14f5a25c520895e21d32ecdbb7c59aa995a0d0db07b13887d9aec4518f7e6a0ce96919759"
+      "4b3bdcb747cf23",
+      "6146d115e9befb205e73c0cb74c683fc191d218bbb1a29a8c874f9ca45bfbe6a9dc2e1db92"
+      "ff9d75225983a667a0d503f937c11386f757a786ac995a9cfd9e42fa48a1c12f43e559e877bf"
+      "c8",
+      "518817d6b7bddf4ea55980893dfa6ab86a0fdd8901e23fde08a28d9fd5a63075b0ddf28e"}},
 };
 
 /* Their payloads; the padding is all 0x55. */
@@ -229,7 +328,13 @@ static const char *const payloads[] = {
 /* The length is encrypted with the packet, and the MAC is over it in clear. */
 static bool is_mac_of_clear(const struct suite *s)
 {
-    return s->mac == SSH_MAC_SHA256 || s->mac == SSH_MAC_SHA512;
+    return s->mac == SSH_MAC_SHA256 || s->mac == SSH_MAC_SHA512 || s->mac == SSH_MAC_SHA1;
+}
+
+static bool is_cbc(const struct suite *s)
+{
+    return s->cipher == SSH_CIPHER_AES128_CBC || s->cipher == SSH_CIPHER_AES256_CBC ||
+           s->cipher == SSH_CIPHER_3DES_CBC;
 }
 
 /* The length counts among its blocks. */
@@ -238,17 +343,25 @@ static bool is_length_padded(const struct suite *s)
     return s->cipher == SSH_CIPHER_NONE || is_mac_of_clear(s);
 }
 
-static struct ssh_cipher *cipher_of(const struct suite *s, bool for_sealing)
+/* The first four bytes of the iv are changed by this. */
+static struct ssh_cipher *cipher_with(const struct suite *s, bool for_sealing, uint32_t change)
 {
     uint8_t iv[64], key[SSH_KEY_MAX], mac[SSH_KEY_MAX];
     struct ssh_key_sizes sizes = ssh_key_sizes(s->cipher, s->mac);
     struct ssh_cipher *c = NULL;
     assert_int_equal(unhex(s->iv, iv), sizes.iv);
+    if (change != 0)
+        wire_set_u32(iv, wire_u32(iv) ^ change);
     assert_int_equal(ssh_cipher_new(s->cipher, s->mac, for_sealing, bytes_of(iv, sizes.iv),
                                     fill_pattern(key, 1, sizes.key),
                                     fill_pattern(mac, 200, sizes.mac), &c),
                      0);
     return c;
+}
+
+static struct ssh_cipher *cipher_of(const struct suite *s, bool for_sealing)
+{
+    return cipher_with(s, for_sealing, 0);
 }
 
 /* -- known answers -- */
@@ -404,14 +517,16 @@ static void set_length(const struct suite *s, uint32_t length, uint8_t dst[HEAD_
     if (s->cipher == SSH_CIPHER_CHACHA20)
         wire_set_u32(dst, length ^ 24 ^ wire_u32(packet));
     if (is_mac_of_clear(s))
-        wire_set_u32(dst, length ^ 28 ^ wire_u32(packet));
+        wire_set_u32(dst, is_cbc(s) ? wire_u32(packet) : length ^ 28 ^ wire_u32(packet));
 }
 
 /* Of a cipher that has seen nothing: what a wrong length left behind is of no use. */
 static int length_at_first(const struct suite *s, uint32_t length, size_t max, size_t *ret_len)
 {
     uint8_t head[HEAD_MAX];
-    struct ssh_cipher *c = cipher_of(s, false);
+    bool is_in_iv = is_cbc(s) && is_mac_of_clear(s); /* a chain has no other way */
+    uint32_t right = s->block == 8 ? 20 : 28;
+    struct ssh_cipher *c = cipher_with(s, false, is_in_iv ? length ^ right : 0);
     set_length(s, length, head);
     int rc = ssh_packet_length(c, SEQUENCE, head, max, ret_len);
     ssh_cipher_free(c);
@@ -425,7 +540,7 @@ static void lengths_have_bounds(void **state)
         const struct suite *s = &suites[i];
         uint32_t least = is_length_padded(s) ? 12 : (uint32_t)s->block;
         struct ssh_cipher *c = cipher_of(s, false);
-        assert_int_equal(ssh_packet_head(c), is_mac_of_clear(s) ? 16 : 4);
+        assert_int_equal(ssh_packet_head(c), is_mac_of_clear(s) ? s->block : 4);
         ssh_cipher_free(c);
         for (uint32_t length = 0; length < 600; length++) {
             size_t len = 0;
@@ -441,6 +556,46 @@ static void lengths_have_bounds(void **state)
         for (size_t j = 0; j < ARRAY_LEN(far); j++) {
             size_t len;
             assert_int_equal(length_at_first(s, far[j], SIZE_MAX, &len), -FERRY_EPROTO);
+        }
+    }
+}
+
+/* With CBC an attacker could learn what is in any block from where its length leads. */
+static void where_a_packet_fails_is_veiled_with_cbc_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(suites); i++) {
+        const struct suite *s = &suites[i];
+        struct ssh_cipher *c = cipher_of(s, false);
+        size_t wanted = is_cbc(s) && is_mac_of_clear(s) ? 4 + 35000 + s->tag : 0;
+        assert_int_equal(ssh_packet_veil(c, 35000), wanted);
+        ssh_cipher_free(c);
+    }
+}
+
+static void what_is_discarded_is_wiped_and_read_no_further(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < ARRAY_LEN(suites); i++) {
+        const struct suite *s = &suites[i];
+        for (size_t n = 0; n < 2; n++) { /* the length is wrong, or the MAC */
+            struct ssh_cipher *c = cipher_of(s, false);
+            size_t whole = unhex(s->packets[0], (uint8_t[256]){0}), len;
+            size_t veil = ssh_packet_veil(c, 600);
+            uint8_t *packet = malloc(veil != 0 ? veil : whole);
+            struct bytes payload;
+            fill_pattern(packet, 9, veil != 0 ? veil : whole);
+            unhex(s->packets[0], packet);
+            packet[n == 0 ? 0 : whole - 1] ^= 0xff;
+            int rc = ssh_packet_length(c, SEQUENCE, packet, 600, &len);
+            if (rc == 0)
+                rc = ssh_packet_open(c, SEQUENCE, packet, len < whole ? len : whole, &payload);
+            assert_int_equal(rc, -FERRY_EPROTO);
+            ssh_packet_discard(c, packet, veil);
+            for (size_t at = 0; at < veil && at + s->tag + s->block <= veil; at++)
+                assert_int_equal(packet[at], 0);
+            free(packet);
+            ssh_cipher_free(c);
         }
     }
 }
@@ -570,9 +725,8 @@ static void a_cipher_says_what_it_is(void **state)
         struct ssh_cipher *c = cipher_of(&suites[i], true);
         assert_int_equal(ssh_cipher_kind(c), suites[i].cipher);
         assert_true(ssh_cipher_bytes_max(c) == (suites[i].cipher == SSH_CIPHER_NONE ? UINT64_MAX
-                                                : suites[i].cipher == SSH_CIPHER_CHACHA20
-                                                    ? UINT64_C(1) << 30
-                                                    : UINT64_C(1) << 36));
+                                                : suites[i].block == 8 ? UINT64_C(1) << 30
+                                                                       : UINT64_C(1) << 36));
         ssh_cipher_free(c);
     }
 }
@@ -607,6 +761,8 @@ int main(void)
         cmocka_unit_test(a_packet_has_its_place),
         cmocka_unit_test(sequence_numbers_count_where_no_nonce_does),
         cmocka_unit_test(lengths_have_bounds),
+        cmocka_unit_test(where_a_packet_fails_is_veiled_with_cbc_alone),
+        cmocka_unit_test(what_is_discarded_is_wiped_and_read_no_further),
         cmocka_unit_test(the_length_is_read_at_any_time_before_opening),
         cmocka_unit_test(padding_has_bounds),
         cmocka_unit_test(each_length_of_payload_comes_back),
