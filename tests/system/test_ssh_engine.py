@@ -126,6 +126,31 @@ def test_each_cipher_moves_the_same_bytes(sshd, tmp_path, large, cipher):
     there_and_back(sshd, tmp_path, large[:5000000], more=("-c", cipher))
 
 
+@pytest.fixture(scope="module")
+def old_sshd(tmp_path_factory):
+    server = Sshd(tmp_path_factory.mktemp("old-sshd"), """Subsystem sftp internal-sftp
+Ciphers aes128-cbc,aes256-cbc,3des-cbc
+MACs hmac-sha1,hmac-sha2-256-etm@openssh.com
+KexAlgorithms diffie-hellman-group14-sha1,diffie-hellman-group14-sha256
+HostKeyAlgorithms ssh-rsa""")
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("how", [
+    ("-c", "aes128-cbc"), ("-c", "aes256-cbc"), ("-c", "3des-cbc"), ("-m", "hmac-sha1"), ("-m", "hmac-sha2-256-etm@openssh.com"),
+    ("-x", "diffie-hellman-group14-sha1"), ("-x", "diffie-hellman-group14-sha256"),
+], ids=lambda how: how[1].split("@")[0])
+def test_a_server_that_knows_nothing_better_is_served_if_it_may_be(old_sshd, tmp_path, large, how):
+    there_and_back(old_sshd, tmp_path, large[:2000000], more=("-o", "-H", "ssh-rsa", *how))
+
+
+def test_a_server_that_knows_nothing_better_is_left_otherwise(old_sshd):
+    assert b"nothing in common" in old_sshd.run("cat", "echo in", expect=1)
+    assert b"offer" in old_sshd.run("cat", "echo in", more=("-H", "ssh-rsa"), expect=1)
+    assert b"offer" in old_sshd.run("cat", "echo in", more=("-c", "3des-cbc"), expect=1)
+
+
 @pytest.mark.parametrize("key", USER_KEYS)
 def test_each_kind_of_key_lets_in(sshd, key):
     assert sshd.run("cat", "echo in", key=key) == b"in\n"

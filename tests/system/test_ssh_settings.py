@@ -1,12 +1,14 @@
 """What the section listen "ssh" of the configuration changes: algorithms that are not offered otherwise, and new keys."""
 
+import io
+import tarfile
 import time
 
 import pytest
 
 import ssh_clients
 import ssh_raw as raw
-from conftest import random_bytes
+from conftest import Server, random_bytes, start_ssh
 from ssh_raw import Raw
 
 CONTENT = random_bytes(1_000_003)
@@ -20,6 +22,15 @@ def ssh_set(ssh_ferryd, root):
     def start(keys):
         return ssh_ferryd(root, listen=(), config='listen "ssh" { address = {"127.0.0.1:0"} %s }' % keys)
     return start
+
+
+def tar_of(name, content):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return made.getvalue()
 
 
 def know(client, server, name):
@@ -77,3 +88,60 @@ def test_new_keys_come_after_as_long_as_is_set(ssh_set):
         client.finish_kex(answer)
         client.expect(193)  # of the question that its KEXINIT crossed
         client.open(own=1)
+
+
+# -- what is there for old clients --
+
+OLD = [{"cipher": "3des-cbc"}, {"cipher": "aes128-cbc"}, {"cipher": "aes256-cbc"}, {"mac": "hmac-sha1", "cipher": "aes128-ctr"},
+       {"mac": "hmac-sha1", "cipher": "aes128-cbc"}, {"mac": "hmac-sha2-256", "cipher": "3des-cbc"},
+       {"kex": "+diffie-hellman-group14-sha1"}, {"host_key": "+ssh-rsa"}, {"kex": "diffie-hellman-group14-sha1"},
+       {"kex": "diffie-hellman-group14-sha256"}, {"host_key": "ssh-rsa"},
+       {"kex": "diffie-hellman-group14-sha1", "host_key": "ssh-rsa", "cipher": "3des-cbc", "mac": "hmac-sha1"}]
+
+
+@pytest.fixture(scope="module")
+def old_server(tmp_path_factory, ssh_keys):
+    folder = tmp_path_factory.mktemp("old")
+    (folder / "root").mkdir()
+    (folder / "root" / "down").write_bytes(CONTENT)
+    server = start_ssh(lambda *args, **named: Server(folder, *args, **named), ssh_keys, folder / "root", listen=(),
+                       config='listen "ssh" { address = {"127.0.0.1:0"} legacy = true }')
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("how", OLD, ids=ssh_clients.name_of)
+def test_an_old_client_is_served_where_it_is_set(how, old_server, ssh_keys, tmp_path):
+    client = ssh_clients.OpenSsh(old_server, tmp_path, ssh_keys)
+    assert client.exec("cat down", **how) == CONTENT
+    up = client.exec("tar xf -", input=tar_of("up", CONTENT), **how)
+    assert up == b"" and (old_server.root / "up").read_bytes() == CONTENT
+
+
+def test_old_clients_get_new_keys_in_mid_transfer(old_server, ssh_keys, tmp_path):
+    client = ssh_clients.OpenSsh(old_server, tmp_path, ssh_keys)
+    for cipher in "aes128-cbc", "3des-cbc":
+        assert client.exec("cat down", cipher=cipher, mac="hmac-sha1", rekey=64 << 10) == CONTENT
+
+
+@pytest.mark.parametrize("kind, how", [(ssh_clients.Paramiko, {"cipher": "aes128-cbc", "mac": "hmac-sha1"}),
+                                       (ssh_clients.Paramiko, {"cipher": "3des-cbc", "mac": "hmac-sha1"}),
+                                       (ssh_clients.Asyncssh, {"cipher": "aes256-cbc", "mac": "hmac-sha1"}),
+                                       (ssh_clients.Asyncssh, {"cipher": "3des-cbc", "kex": "diffie-hellman-group14-sha1"}),
+                                       (ssh_clients.Asyncssh, {"host_key": "ssh-rsa"})])
+def test_other_old_clients_are_served_too(kind, how, old_server, ssh_keys, tmp_path):
+    assert kind(old_server, tmp_path, ssh_keys).exec("cat down", **how) == CONTENT
+
+
+def test_a_client_of_today_gets_what_it_would_get_without_the_setting(old_server, ssh_keys, tmp_path):
+    said = ssh_clients.OpenSsh(old_server, tmp_path, ssh_keys).exec("nothing", expect=127, flags=["-v"]).decode()
+    chosen = [line for line in said.splitlines() if " kex: " in line]
+    assert len(chosen) == 4 and not any("cbc" in line or "sha1" in line or "ssh-rsa" in line for line in chosen)
+    assert old_server.records("legacy_ssh")
+
+
+@pytest.mark.parametrize("how", [how for how in OLD if not any(value[0] == "+" for value in how.values())], ids=ssh_clients.name_of)
+def test_an_old_client_is_refused_otherwise(how, shared_ssh_server, ssh_keys, tmp_path):
+    said = ssh_clients.OpenSsh(shared_ssh_server, tmp_path, ssh_keys).exec("cat small", expect=255, **how).decode()
+    assert "no matching " in said
+    assert not shared_ssh_server.records("legacy_ssh")

@@ -2,9 +2,10 @@
 /* The ssh client and its SFTP engine as a program, for tests against other servers:
  *
  *     ssh_engine [-p PORT] [-l USER] [-i KEY_FILE] [-P PASSPHRASE] [-k KNOWN_HOSTS]
- *                [-c CIPHER] [-a AGENT_SOCKET] HOST get REMOTE LOCAL | put LOCAL REMOTE | cat
- * COMMAND | list REMOTE
+ *                [-c CIPHER] [-m MAC] [-x KEX] [-H HOST_KEY_ALGORITHM] [-o] [-a AGENT_SOCKET]
+ *                HOST get REMOTE LOCAL | put LOCAL REMOTE | cat COMMAND | list REMOTE
  *
+ * -o: also what is for old peers alone.
  * LOCAL is absolute; "-" throws away what comes. A line on standard error says how much was
  * moved, in which time, and what it cost. */
 #include <errno.h>
@@ -27,6 +28,8 @@
 
 struct engine {
     const char *host, *user, *key_file, *passphrase, *known_hosts, *cipher, *agent_socket;
+    const char *kex, *mac, *host_key;
+    bool legacy;
     uint16_t port;
     const char *verb, *first, *second;
 
@@ -355,9 +358,13 @@ static int load_and_log_in(struct engine *e)
         e->settings.signers = ssh_agent_signers(agent, &e->settings.signer_count);
     e->settings.keys = keys.keys;
     e->settings.key_count = keys.count;
-    const struct ssh_offer_settings offers = {.nistp256 = true,
-                                              .only_ciphers = e->cipher,
-                                              .only_host_keys = ssh_trust_host_keys(trust)};
+    const struct ssh_offer_settings offers = {
+        .nistp256 = true,
+        .legacy = e->legacy,
+        .only_kex = e->kex,
+        .only_ciphers = e->cipher,
+        .only_macs = e->mac,
+        .only_host_keys = e->host_key != NULL ? e->host_key : ssh_trust_host_keys(trust)};
     if (r == 0)
         r = say("offer", ssh_offer_new(SSH_CLIENT, &offers, &offer), "");
     e->settings.transport.offer = offer;
@@ -395,7 +402,7 @@ static void engine_main(void *arg)
 static bool read_options(struct engine *e, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "p:l:i:P:k:c:a:")) != -1) {
+    while ((option = getopt(argc, argv, "p:l:i:P:k:c:a:m:x:H:o")) != -1) {
         switch (option) {
         case 'p':
             e->port = (uint16_t)strtoul(optarg, NULL, 10);
@@ -414,6 +421,18 @@ static bool read_options(struct engine *e, int argc, char **argv)
             break;
         case 'c':
             e->cipher = optarg;
+            break;
+        case 'm':
+            e->mac = optarg;
+            break;
+        case 'x':
+            e->kex = optarg;
+            break;
+        case 'H':
+            e->host_key = optarg;
+            break;
+        case 'o': /* also what is for old peers alone */
+            e->legacy = true;
             break;
         case 'a':
             e->agent_socket = optarg;
