@@ -1,7 +1,7 @@
 # A static library per layer, linked with what tools/layers.txt allows and nothing else.
 
 set(FERRY_LIBS_crypto crypto)
-set(FERRY_LIBS_codec z zstd)
+set(FERRY_LIBS_codec z zstd m)
 set(FERRY_LIBS_io ssl crypto)
 set(FERRY_LIBS_auth crypt)
 set(FERRY_LIBS_tar archive)

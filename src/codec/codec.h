@@ -33,7 +33,7 @@ enum coder_flush {
 struct coder;
 
 /* -EINVAL: no such level, and none of CODEC_NONE; -ENOMEM. zlib takes 260 KB; zstd, by level, 1
- * to 90 MB. */
+ * to 16 MB. */
 MUST_CHECK int coder_new(enum codec, int level, struct coder **ret);
 struct coder *coder_free(struct coder *); /* NULL is fine */
 /* From the next step on. The receiver need not know: deflateParams(); of zstd the frame ends

@@ -54,6 +54,7 @@ struct controller_level {
     uint32_t steps;
     usec_t measured_at;
     double ns_per_byte, ratio;
+    double data; /* what the data was like then: level 1's ratio */
 };
 
 /* A plain object of its owner; copy it as you like. */
@@ -66,11 +67,23 @@ struct controller {
 
     /* the rest is controller.c's own */
     struct controller_inner {
-        double sink_bytes_per_s, source_bytes_per_s;
-        uint64_t acked_bytes, unsent_bytes, in_bytes, out_bytes;
-        usec_t acked_at, busy_us, waited_us, tried_at;
-        unsigned current, trying, favourite, favoured;
-        bool has_sink, is_sink_full, is_decided;
+        /* the sink: a window of its being busy, and one of any time */
+        double sink_bytes_per_s;
+        uint64_t kernel_bytes_per_s, acked_bytes, unsent_bytes, busy_acked, any_acked;
+        usec_t sampled_at, busy_us, any_us, busy_at, trust_us;
+        bool is_sampled, has_busy, is_optimist;
+        /* the source */
+        double source_bytes_per_s;
+        uint64_t source_bytes;
+        usec_t source_at, waited_us;
+        /* the data: level 1's ratio */
+        double data, data_of_last;
+        usec_t data_at;
+        uint64_t in_bytes;
+        /* levels, as indexes */
+        unsigned current, trying, favourite;
+        usec_t tried_us;
+        bool is_decided, is_trying;
     } inner;
 };
 
