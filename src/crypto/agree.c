@@ -10,23 +10,29 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "crypto/algorithm.h"
+#include "crypto/kem.h"
+
+#define SINGLE_MAX 512 /* bytes of a value or a secret, but ML-KEM's */
 
 struct method {
     const char *name, *group; /* OpenSSL's; group: NULL if the name says it */
     size_t public_len;
     bool is_modular; /* numbers modulo a prime, not points */
+    bool has_kem;    /* ML-KEM's values stand before it */
 };
 
 static const struct method methods[] = {
-    [CRYPTO_AGREE_X25519] = {"X25519", NULL, 32, false},
-    [CRYPTO_AGREE_P256] = {"EC", "P-256", 65, false},
-    [CRYPTO_AGREE_DH14] = {"DH", "modp_2048", 256, true},
-    [CRYPTO_AGREE_DH16] = {"DH", "modp_4096", 512, true},
+    [CRYPTO_AGREE_X25519] = {"X25519", NULL, 32, false, false},
+    [CRYPTO_AGREE_P256] = {"EC", "P-256", 65, false, false},
+    [CRYPTO_AGREE_DH14] = {"DH", "modp_2048", 256, true, false},
+    [CRYPTO_AGREE_DH16] = {"DH", "modp_4096", 512, true, false},
+    [CRYPTO_AGREE_MLKEM768_X25519] = {"X25519", NULL, 32, false, true},
 };
 
 struct crypto_agree {
     const struct method *method;
     EVP_PKEY *pair;
+    struct crypto_kem *kem; /* of the one who begins */
     uint8_t public[CRYPTO_AGREE_PUBLIC_MAX];
     struct bytes public_bytes; /* in public */
 };
@@ -42,8 +48,9 @@ static EVP_PKEY *generate(const struct method *m)
     return pair;
 }
 
-/* Takes pair. */
-static int agree_of(const struct method *m, EVP_PKEY *pair, struct crypto_agree **ret)
+/* Takes pair. before: bytes that are still to be set before its public value. */
+static int agree_of(const struct method *m, EVP_PKEY *pair, size_t before,
+                    struct crypto_agree **ret)
 {
     struct crypto_agree *a = mem_new(sizeof(*a));
     if (a == NULL) {
@@ -59,19 +66,38 @@ static int agree_of(const struct method *m, EVP_PKEY *pair, struct crypto_agree 
         crypto_agree_free(a);
         return crypto_failure(-ENOMEM);
     }
-    memcpy(a->public, encoded, len);
+    memcpy(a->public + before, encoded, len);
     OPENSSL_free(encoded);
-    a->public_bytes = bytes_of(a->public, len);
+    a->public_bytes = bytes_of(a->public, before + len);
     if (m->is_modular)
         a->public_bytes = crypto_magnitude(a->public_bytes);
     *ret = a;
     return 0;
 }
 
-int crypto_agree_new(enum crypto_agree_kind kind, struct crypto_agree **ret)
+static int agree_new(enum crypto_agree_kind kind, size_t before, struct crypto_agree **ret)
 {
     EVP_PKEY *pair = generate(&methods[kind]);
-    return pair != NULL ? agree_of(&methods[kind], pair, ret) : crypto_failure(-ENOMEM);
+    return pair != NULL ? agree_of(&methods[kind], pair, before, ret) : crypto_failure(-ENOMEM);
+}
+
+bool crypto_agree_is_known(enum crypto_agree_kind kind)
+{
+    return !methods[kind].has_kem || crypto_kem_is_there();
+}
+
+int crypto_agree_new(enum crypto_agree_kind kind, struct crypto_agree **ret)
+{
+    bool has_kem = methods[kind].has_kem;
+    struct crypto_agree *a = NULL;
+    int r = agree_new(kind, has_kem ? CRYPTO_KEM_PUBLIC_BYTES : 0, &a);
+    if (r == 0 && has_kem)
+        r = crypto_kem_new(a->public, &a->kem);
+    if (r == 0)
+        *ret = a;
+    else
+        crypto_agree_free(a);
+    return r;
 }
 
 struct bytes crypto_agree_public(const struct crypto_agree *a)
@@ -81,8 +107,10 @@ struct bytes crypto_agree_public(const struct crypto_agree *a)
 
 struct crypto_agree *crypto_agree_free(struct crypto_agree *a)
 {
-    if (a != NULL)
+    if (a != NULL) {
         EVP_PKEY_free(a->pair); /* wipes */
+        crypto_kem_free(a->kem);
+    }
     mem_free(a);
     return NULL;
 }
@@ -147,10 +175,11 @@ static int derive(const struct crypto_agree *a, EVP_PKEY *peer, uint8_t *secret,
     return is_done ? 0 : crypto_failure(-FERRY_EPROTO);
 }
 
-int crypto_agree_secret(struct crypto_agree *a, struct bytes peer_public, struct secret *ret)
+static int single_secret(const struct crypto_agree *a, struct bytes peer_public,
+                         struct secret *ret)
 {
-    uint8_t encoded[CRYPTO_AGREE_PUBLIC_MAX];
-    uint8_t secret[CRYPTO_AGREE_PUBLIC_MAX];
+    uint8_t encoded[SINGLE_MAX];
+    uint8_t secret[SINGLE_MAX];
     size_t len = sizeof(secret);
     int r = encode(a, peer_public, encoded);
     if (r != 0)
@@ -166,6 +195,68 @@ int crypto_agree_secret(struct crypto_agree *a, struct bytes peer_public, struct
     if (r == 0)
         r = secret_copy(a->method->is_modular ? crypto_magnitude(found) : found, ret);
     mem_wipe(secret, sizeof(secret));
+    return r;
+}
+
+/* kem: the secret of the first part; the point is the rest. */
+static int combine(const struct crypto_agree *a, const uint8_t kem[CRYPTO_KEM_SECRET_BYTES],
+                   struct bytes point, struct secret *ret)
+{
+    struct secret single = {0};
+    uint8_t digest[CRYPTO_DIGEST_MAX];
+    int r = single_secret(a, point, &single);
+    if (r < 0)
+        return r;
+    const struct bytes parts[] = {bytes_of(kem, CRYPTO_KEM_SECRET_BYTES),
+                                  bytes_of(single.data, single.len)};
+    r = crypto_digest(CRYPTO_SHA256, parts, ARRAY_LEN(parts), digest);
+    if (r == 0)
+        r = secret_copy(bytes_of(digest, crypto_digest_len(CRYPTO_SHA256)), ret);
+    secret_done(&single);
+    mem_wipe(digest, sizeof(digest));
+    return r;
+}
+
+int crypto_agree_secret(struct crypto_agree *a, struct bytes peer_public, struct secret *ret)
+{
+    uint8_t kem[CRYPTO_KEM_SECRET_BYTES];
+    if (!a->method->has_kem)
+        return single_secret(a, peer_public, ret);
+    if (peer_public.len != CRYPTO_KEM_CIPHERTEXT_BYTES + a->method->public_len)
+        return -FERRY_EPROTO;
+    int r = crypto_kem_open(a->kem, peer_public.data, kem);
+    if (r == 0)
+        r = combine(a, kem, bytes_skip(peer_public, CRYPTO_KEM_CIPHERTEXT_BYTES), ret);
+    mem_wipe(kem, sizeof(kem));
+    return r;
+}
+
+static int answer_kem(struct crypto_agree *a, struct bytes peer_public, struct secret *ret)
+{
+    uint8_t kem[CRYPTO_KEM_SECRET_BYTES];
+    if (peer_public.len != CRYPTO_KEM_PUBLIC_BYTES + a->method->public_len)
+        return -FERRY_EPROTO;
+    int r = crypto_kem_seal(peer_public.data, a->public, kem);
+    if (r == 0)
+        r = combine(a, kem, bytes_skip(peer_public, CRYPTO_KEM_PUBLIC_BYTES), ret);
+    mem_wipe(kem, sizeof(kem));
+    return r;
+}
+
+int crypto_agree_answer(enum crypto_agree_kind kind, struct bytes peer_public,
+                        struct crypto_agree **ret, struct secret *ret_secret)
+{
+    bool has_kem = methods[kind].has_kem;
+    struct crypto_agree *a;
+    int r = agree_new(kind, has_kem ? CRYPTO_KEM_CIPHERTEXT_BYTES : 0, &a);
+    if (r < 0)
+        return r;
+    r = has_kem ? answer_kem(a, peer_public, ret_secret)
+                : single_secret(a, peer_public, ret_secret);
+    if (r == 0)
+        *ret = a;
+    else
+        crypto_agree_free(a);
     return r;
 }
 
@@ -202,8 +293,8 @@ int crypto_agree_from_pair(enum crypto_agree_kind kind, struct bytes secret,
                            struct bytes public, struct crypto_agree **ret)
 {
     const struct method *m = &methods[kind];
-    if (secret.len > m->public_len || public.len > m->public_len)
+    if (secret.len > m->public_len || public.len > m->public_len || m->has_kem)
         return -FERRY_EPROTO;
     EVP_PKEY *pair = pair_of(m, secret, public);
-    return pair != NULL ? agree_of(m, pair, ret) : crypto_failure(-FERRY_EPROTO);
+    return pair != NULL ? agree_of(m, pair, 0, ret) : crypto_failure(-FERRY_EPROTO);
 }

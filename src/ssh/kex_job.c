@@ -42,9 +42,12 @@ void ssh_kex_job_free(struct job *job)
 enum crypto_agree_kind ssh_kex_agree(enum ssh_kex_kind kind)
 {
     static const enum crypto_agree_kind kinds[] = {
-        [SSH_KEX_CURVE25519] = CRYPTO_AGREE_X25519, [SSH_KEX_P256] = CRYPTO_AGREE_P256,
-        [SSH_KEX_DH14] = CRYPTO_AGREE_DH14,         [SSH_KEX_DH16] = CRYPTO_AGREE_DH16,
+        [SSH_KEX_CURVE25519] = CRYPTO_AGREE_X25519,
+        [SSH_KEX_P256] = CRYPTO_AGREE_P256,
+        [SSH_KEX_DH14] = CRYPTO_AGREE_DH14,
+        [SSH_KEX_DH16] = CRYPTO_AGREE_DH16,
         [SSH_KEX_DH14_SHA1] = CRYPTO_AGREE_DH14,
+        [SSH_KEX_MLKEM768_X25519] = CRYPTO_AGREE_MLKEM768_X25519,
     };
 
     return kinds[kind];
@@ -169,10 +172,11 @@ static int verify(struct ssh_kex *k)
 static int compute(struct ssh_kex *k)
 {
     struct secret secret = {0};
-    int r = 0;
+    int r;
     if (k->step == SSH_KEX_ANSWER)
-        r = crypto_agree_new(ssh_kex_agree(k->chosen.kex), &k->agree);
-    if (r == 0)
+        r = crypto_agree_answer(ssh_kex_agree(k->chosen.kex), buf_bytes(&k->peer_public),
+                                &k->agree, &secret);
+    else
         r = crypto_agree_secret(k->agree, buf_bytes(&k->peer_public), &secret);
     if (r == 0 && k->step == SSH_KEX_ANSWER)
         r = write_host_key(k);

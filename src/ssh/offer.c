@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "crypto/agree.h"
 #include "crypto/cipher.h"
 
 #define LIST_TEXT    384 /* all names of a list, and the markers */
@@ -21,6 +22,7 @@ struct ssh_offer {
 /* When something is offered. */
 enum when {
     ALWAYS,
+    IF_MLKEM,    /* the library has it */
     IF_NISTP256, /* or asked for by its name */
     IF_LEGACY,   /* or asked for by its name */
     ONLY_LEGACY  /* the name alone does not do */
@@ -33,11 +35,9 @@ struct known {
 };
 
 static const struct known kex_known[] = {
-    {"curve25519-sha256", ALWAYS},
-    {"curve25519-sha256@libssh.org", ALWAYS},
-    {"ecdh-sha2-nistp256", IF_NISTP256},
-    {"diffie-hellman-group16-sha512", ALWAYS},
-    {"diffie-hellman-group14-sha256", IF_LEGACY},
+    {"mlkem768x25519-sha256", IF_MLKEM},          {"curve25519-sha256", ALWAYS},
+    {"curve25519-sha256@libssh.org", ALWAYS},     {"ecdh-sha2-nistp256", IF_NISTP256},
+    {"diffie-hellman-group16-sha512", ALWAYS},    {"diffie-hellman-group14-sha256", IF_LEGACY},
     {"diffie-hellman-group14-sha1", ONLY_LEGACY},
 };
 static const struct known host_key_known[] = {
@@ -69,6 +69,8 @@ static bool is_offered(enum when when, const struct ssh_offer_settings *settings
     switch (when) {
     case ALWAYS:
         return true;
+    case IF_MLKEM:
+        return crypto_agree_is_known(CRYPTO_AGREE_MLKEM768_X25519);
     case IF_NISTP256:
         return settings->nistp256;
     case IF_LEGACY:
@@ -80,7 +82,8 @@ static bool is_offered(enum when when, const struct ssh_offer_settings *settings
 
 static bool may_be_named(enum when when, const struct ssh_offer_settings *settings)
 {
-    return when != ONLY_LEGACY || settings->legacy;
+    bool needs_all = when == ONLY_LEGACY || when == IF_MLKEM;
+    return !needs_all || is_offered(when, settings);
 }
 
 static bool add_named(const struct known *known, unsigned count, struct bytes name,

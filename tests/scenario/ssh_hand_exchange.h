@@ -36,7 +36,7 @@ static inline int hand_kexinit(struct by_hand *h, const struct hand_exchange *e,
 
 static inline int hand_kex_init(struct by_hand *h, struct ssh_kex *k)
 {
-    uint8_t payload[600];
+    uint8_t payload[16 + CRYPTO_AGREE_PUBLIC_MAX];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     TASK_ASSERT(crypto_agree_new(ssh_kex_agree(k->chosen.kex), &k->agree) == 0);
     wire_put_u8(&w, SSH_MSG_KEXDH_INIT);

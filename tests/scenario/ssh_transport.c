@@ -1,5 +1,6 @@
 /* The transport, server and client of ours back to back: every algorithm, bytes cut anywhere,
  * rekeying in mid-transfer, each bit of a dialogue flipped and each truncation. */
+#include "crypto/agree.h"
 #include "ssh_dialogue.h"
 
 /* -- a small dialogue -- */
@@ -45,9 +46,12 @@ static void serves_wherever_the_bytes_are_cut(void **state)
 
 /* -- algorithms -- */
 
-static const char *const kexes[] = {"curve25519-sha256", "curve25519-sha256@libssh.org",
-                                    "ecdh-sha2-nistp256", "diffie-hellman-group14-sha256",
-                                    "diffie-hellman-group16-sha512"};
+static const char *const kexes[] = {"curve25519-sha256",
+                                    "curve25519-sha256@libssh.org",
+                                    "ecdh-sha2-nistp256",
+                                    "diffie-hellman-group14-sha256",
+                                    "diffie-hellman-group16-sha512",
+                                    "mlkem768x25519-sha256"};
 static const char *const host_keys[] = {"ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512",
                                         "rsa-sha2-256"};
 static const char *const ciphers[] = {"aes128-gcm@openssh.com",
@@ -89,6 +93,9 @@ static void every_algorithm_works_with_every_other(void **state)
             };
             l.server_offers = (struct ssh_offer_settings){.nistp256 = true,
                                                           .only_kex = l.client_offers.only_kex};
+            if (strcmp(l.client_offers.only_kex, "mlkem768x25519-sha256") == 0 &&
+                !crypto_agree_is_known(CRYPTO_AGREE_MLKEM768_X25519))
+                continue; /* ssh_hybrid.c says that it was skipped */
             /* group 16 is slow: its rows are thinned out */
             if (i / ARRAY_LEN(host_keys) == 4 && k % 4 != i % 4)
                 continue;

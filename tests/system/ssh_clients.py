@@ -22,6 +22,7 @@ CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly130
            "aes256-ctr")
 MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512")
 KEXES = ("curve25519-sha256", "curve25519-sha256@libssh.org", "diffie-hellman-group16-sha512")
+MLKEM = "mlkem768x25519-sha256"
 HOST_KEYS = ("ssh-ed25519", "rsa-sha2-512", "rsa-sha2-256")
 
 
@@ -36,6 +37,17 @@ def run(*command, expect=0, input=None, env=None):
     assert expect is None or done.returncode == expect, "%r: exit code %d, %s" % (
         words, done.returncode, both.decode(errors="replace")[-4000:])
     return done.stdout if expect == 0 else both
+
+
+def require_mlkem():
+    """Skips where OpenSSH is older than 9.9, or libcrypto, of which ferry has it, than 3.5."""
+    import ctypes
+    if MLKEM.encode() not in run("ssh", "-Q", "kex"):
+        pytest.skip("OpenSSH without " + MLKEM)
+    library = ctypes.CDLL("libcrypto.so.3")
+    library.EVP_KEM_fetch.restype = ctypes.c_void_p
+    if not library.EVP_KEM_fetch(None, b"ML-KEM-768", None):
+        pytest.skip("libcrypto without ML-KEM")
 
 
 # -- keys --

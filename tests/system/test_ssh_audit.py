@@ -41,6 +41,8 @@ def lists_of(server, stop, **how):
 
 def test_a_client_that_waits_is_offered_all_and_nothing_weak(ssh_server):
     kex, host_keys, to_server, to_client, mac_in, mac_out, packed_in, packed_out, _, _ = lists_of(ssh_server, "ident")
+    if kex[0] == "mlkem768x25519-sha256":  # where libcrypto has it
+        kex = kex[1:]
     assert kex == ["curve25519-sha256", "curve25519-sha256@libssh.org", "diffie-hellman-group16-sha512", "ext-info-s",
                    "kex-strict-s-v00@openssh.com"]
     assert host_keys == ["ssh-ed25519", "rsa-sha2-512", "rsa-sha2-256"]

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from conftest import BIN, wait_until
-from ssh_clients import CIPHERS, SECONDS, USER_KEYS, run
+from ssh_clients import CIPHERS, MLKEM, SECONDS, USER_KEYS, require_mlkem, run
 
 HOST = "127.0.0.1"
 
@@ -124,6 +124,17 @@ def test_scp_moves_the_same_bytes(sshd, tmp_path, large, size):
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_each_cipher_moves_the_same_bytes(sshd, tmp_path, large, cipher):
     there_and_back(sshd, tmp_path, large[:5000000], more=("-c", cipher))
+
+
+@pytest.mark.parametrize("settings", ["KexAlgorithms " + MLKEM, "RekeyLimit 1M"])
+def test_ml_kem_is_agreed_on_with_a_server_that_has_it(tmp_path, large, settings):
+    require_mlkem()
+    server = Sshd(tmp_path, "Subsystem sftp internal-sftp\nLogLevel DEBUG1\n" + settings)
+    try:
+        there_and_back(server, tmp_path, large[:5000000])
+        assert b"kex: algorithm: " + MLKEM.encode() in (tmp_path / "log").read_bytes()
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="module")

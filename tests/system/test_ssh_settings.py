@@ -90,6 +90,19 @@ def test_new_keys_come_after_as_long_as_is_set(ssh_set):
         client.open(own=1)
 
 
+# -- what is there where libcrypto has it --
+
+
+@pytest.mark.parametrize("how", [{"kex": ssh_clients.MLKEM}, {}], ids=["alone", "by-default"])
+def test_ml_kem_is_what_a_client_of_today_agrees_on(how, ssh_set, ssh_keys, tmp_path):
+    ssh_clients.require_mlkem()
+    client = ssh_clients.OpenSsh(ssh_set(""), tmp_path, ssh_keys)
+    said = client.exec("nothing", expect=127, flags=["-v"], **how).decode()
+    assert "kex: algorithm: " + ssh_clients.MLKEM in said
+    assert "not post-quantum" not in said
+    assert client.exec("cat down", rekey=64 << 10, **how) == CONTENT
+
+
 # -- what is there for old clients --
 
 OLD = [{"cipher": "3des-cbc"}, {"cipher": "aes128-cbc"}, {"cipher": "aes256-cbc"}, {"mac": "hmac-sha1", "cipher": "aes128-ctr"},

@@ -9,12 +9,14 @@
 static const struct {
     enum crypto_digest_kind digest;
     bool is_group;
+    bool is_digest; /* the secret: hashed as a string, not as a number */
 } kexes[] = {
-    [SSH_KEX_CURVE25519] = {CRYPTO_SHA256, false},
-    [SSH_KEX_P256] = {CRYPTO_SHA256, false},
-    [SSH_KEX_DH14] = {CRYPTO_SHA256, true},
-    [SSH_KEX_DH16] = {CRYPTO_SHA512, true},
-    [SSH_KEX_DH14_SHA1] = {CRYPTO_SHA1, true},
+    [SSH_KEX_CURVE25519] = {CRYPTO_SHA256, false, false},
+    [SSH_KEX_P256] = {CRYPTO_SHA256, false, false},
+    [SSH_KEX_DH14] = {CRYPTO_SHA256, true, false},
+    [SSH_KEX_DH16] = {CRYPTO_SHA512, true, false},
+    [SSH_KEX_DH14_SHA1] = {CRYPTO_SHA1, true, false},
+    [SSH_KEX_MLKEM768_X25519] = {CRYPTO_SHA256, false, true},
 };
 
 enum crypto_digest_kind ssh_kex_digest(enum ssh_kex_kind kind)
@@ -61,6 +63,14 @@ static void add_mpint(struct pieces *p, struct bytes s)
     add_headed(p, s, s.len > 0 && (s.data[0] & 0x80) != 0);
 }
 
+static void add_secret(struct pieces *p, enum ssh_kex_kind kind, struct bytes secret)
+{
+    if (kexes[kind].is_digest)
+        add_string(p, secret);
+    else
+        add_mpint(p, secret);
+}
+
 static int hash(enum ssh_kex_kind kind, const struct pieces *p, uint8_t ret[CRYPTO_DIGEST_MAX])
 {
     return crypto_digest(ssh_kex_digest(kind), p->parts, p->part_count, ret);
@@ -79,7 +89,7 @@ int ssh_exchange_hash(enum ssh_kex_kind kind, const struct ssh_exchange *x,
     add_string(&p, x->host_key);
     add_public(&p, x->client_public);
     add_public(&p, x->server_public);
-    add_mpint(&p, x->secret);
+    add_secret(&p, kind, x->secret);
     ret->len = crypto_digest_len(ssh_kex_digest(kind));
     return hash(kind, &p, ret->bytes);
 }
@@ -94,7 +104,7 @@ int ssh_derive_key(enum ssh_kex_kind kind, struct bytes secret, const struct ssh
     assert(len <= SSH_KEY_MAX);
     while (rc == 0 && done < len) {
         struct pieces p = {0};
-        add_mpint(&p, secret);
+        add_secret(&p, kind, secret);
         add_bytes(&p, bytes_of(h->bytes, h->len));
         if (done == 0) {
             add_bytes(&p, bytes_of(&letter_byte, 1));

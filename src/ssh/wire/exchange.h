@@ -10,7 +10,9 @@ struct ssh_exchange {
     struct bytes client_kexinit, server_kexinit; /* payloads, with the message number */
     struct bytes host_key;                       /* K_S, the blob */
     struct bytes client_public, server_public;   /* e and f, Q_C and Q_S */
-    struct bytes secret; /* K: of curves the 32 bytes, of groups the number; hashed as mpint */
+    /* K: of curves the 32 bytes, of groups the number, hashed as mpint; of ML-KEM with a curve
+     * a digest, hashed as string */
+    struct bytes secret;
 };
 
 struct ssh_hash {

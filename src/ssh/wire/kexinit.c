@@ -11,6 +11,7 @@ struct known {
 };
 
 static const struct known kexes[] = {
+    {BYTES_LIT("mlkem768x25519-sha256"), SSH_KEX_MLKEM768_X25519},
     {BYTES_LIT("curve25519-sha256"), SSH_KEX_CURVE25519},
     {BYTES_LIT("curve25519-sha256@libssh.org"), SSH_KEX_CURVE25519},
     {BYTES_LIT("ecdh-sha2-nistp256"), SSH_KEX_P256},

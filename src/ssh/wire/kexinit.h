@@ -43,11 +43,12 @@ struct bytes ssh_list_choose(struct bytes client, struct bytes server);
 /* -- what is known here, by number; order of the tables is no preference -- */
 
 enum ssh_kex_kind {
-    SSH_KEX_CURVE25519, /* curve25519-sha256 and @libssh.org (RFC 8731) */
-    SSH_KEX_P256,       /* ecdh-sha2-nistp256 (RFC 5656), by setting */
-    SSH_KEX_DH14,       /* diffie-hellman-group14-sha256 (RFC 8268) */
-    SSH_KEX_DH16,       /* diffie-hellman-group16-sha512 */
-    SSH_KEX_DH14_SHA1   /* diffie-hellman-group14-sha1, for old peers by setting */
+    SSH_KEX_CURVE25519,     /* curve25519-sha256 and @libssh.org (RFC 8731) */
+    SSH_KEX_P256,           /* ecdh-sha2-nistp256 (RFC 5656), by setting */
+    SSH_KEX_DH14,           /* diffie-hellman-group14-sha256 (RFC 8268) */
+    SSH_KEX_DH16,           /* diffie-hellman-group16-sha512 */
+    SSH_KEX_DH14_SHA1,      /* diffie-hellman-group14-sha1, for old peers by setting */
+    SSH_KEX_MLKEM768_X25519 /* mlkem768x25519-sha256 (draft-ietf-sshm-mlkem-hybrid-kex) */
 };
 
 enum ssh_cipher_kind {

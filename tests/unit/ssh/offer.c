@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "check.h"
+#include "crypto/agree.h"
 #include "crypto/cipher.h"
 
 static const struct ssh_offer_settings everything = {.nistp256 = true};
@@ -156,6 +157,26 @@ static void all_of_it_fits_and_a_list_that_does_not_is_refused(void **state)
     assert_int_equal(ssh_offer_new(SSH_CLIENT, &named, &offer), -EINVAL);
 }
 
+static void ml_kem_is_offered_first_where_the_library_has_it(void **state)
+{
+    (void)state;
+    static const struct ssh_offer_settings plain = {0},
+                                           named = {.only_kex = "mlkem768x25519-sha256"};
+    bool is_there = crypto_agree_is_known(CRYPTO_AGREE_MLKEM768_X25519);
+    struct bytes name = BYTES_LIT("mlkem768x25519-sha256");
+    for (int role = SSH_CLIENT; role <= SSH_SERVER; role++) {
+        struct ssh_offer *offer;
+        struct ssh_kexinit m = lists_of((enum ssh_role)role, &plain, true, NULL, &offer);
+        assert_int_equal(bytes_start_with(m.lists[SSH_LIST_KEX], name), is_there);
+        assert_int_equal(ssh_list_has(m.lists[SSH_LIST_KEX], name), is_there);
+        ssh_offer_free(offer);
+        offer = NULL;
+        assert_int_equal(ssh_offer_new((enum ssh_role)role, &named, &offer),
+                         is_there ? 0 : -EINVAL);
+        ssh_offer_free(offer);
+    }
+}
+
 static void nist_curves_are_offered_by_setting(void **state)
 {
     (void)state;
@@ -179,6 +200,7 @@ int main(void)
         cmocka_unit_test(names_that_nobody_knows_are_refused),
         cmocka_unit_test(what_is_for_old_peers_is_offered_by_setting_and_last),
         cmocka_unit_test(all_of_it_fits_and_a_list_that_does_not_is_refused),
+        cmocka_unit_test(ml_kem_is_offered_first_where_the_library_has_it),
         cmocka_unit_test(nist_curves_are_offered_by_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "ssh/wire/exchange.h"
 
+#include "crypto/agree.h"
 #include "ssh/wire/packet.h"
 #include "ssh_bytes.h"
 
@@ -108,12 +109,38 @@ static const struct row {
       "e2503f2a85985ce7c6aadcd02c729c642cd298b125680b923d8e61",
       "4125bae5fa4c656a5c8f3c6d0f9b5aba33239ff9bdf1a44b6609e75971540aeb651083ab8e"
       "73caa95122a0436640a8f08d0e347d40daa33680ee1cbbeb2513a1"}},
+    /* a digest: no number, though it looks negative */
+    {SSH_KEX_MLKEM768_X25519,
+     {240, 0, 32},
+     {11, 0, 1216},
+     {12, 0, 1120},
+     "ea0b7cb9910a95fed5e78141adf398f9ff3f6d5d961bf9011da15d66e9f3f14a",
+     {"92308cf5af6ea22e737757a6", "1fe297da4917f383a7c7935ad50d3473",
+      "4a86753a5b4b094f1cfbc24418b3a59fb8f39fc3e9673d0f8d93d47f4dc44319",
+      "9e496f88f31e589e3ab972a2f907cc70105b529307a9d824615dc5af9f26dbc475",
+      "65cd023ace23a89ead96b9a72f2714d38a4f7923f0d66e6e029356d54d2d040dc5dcb8452d"
+      "f92dfcd25717acde5fd6f72fd84a83986a207f36788757515bed76",
+      "6147f9ae50000c38f2afe95110fe9a7e894c0af4217610c96284cd87dd980bb7276d60c0ad"
+      "e3d44b56be9a5d0c8ec50aa4b1d402f5aea1e4d64cb689c0f44f10"}},
+    /* and one with zeros in front, which stay */
+    {SSH_KEX_MLKEM768_X25519,
+     {48, 2, 32},
+     {11, 0, 1216},
+     {12, 0, 1120},
+     "967f02943399f43b7c006586b969397c2427cbcef3f60877e1bbdc5d67a82fb2",
+     {"7dc31c1a0c6aac58a5553b4e", "387e0a7a84a42dd78395a5fa3ec63b38",
+      "39831a23b1467e958ee2a676e8d58cf4c164e114cc4d87480db7a373426cfcc6",
+      "7b139f95ab37cc38383e7d895b021f557e461ce66fc62b073aa14915aee6144093",
+      "3762cfa17a87b068b76eef7ab2eb7dd645657d9f62ccb50617f29b3488ffe597b4000207bd"
+      "b29d2c6c4c89e0b42835ae1cc11fc839e1eacc1a7dde2cc4fd8dc2",
+      "43d88e7ecc9fb09dede62b7d57687d9f9a1155e7802494c2e383e0a62a3c3392491d201075"
+      "d92a9ffcf4c357b88dc76f16bc28dbfec75efed0be7b83b8c857ff"}},
 };
 
 /* An exchange and what its runs of bytes point to. */
 struct setting {
     struct ssh_exchange x;
-    uint8_t kexinits[2][512], host_key[64], publics[2][512], secret[512];
+    uint8_t kexinits[2][512], host_key[64], publics[2][CRYPTO_AGREE_PUBLIC_MAX], secret[512];
 };
 
 static struct bytes fill_run(uint8_t *dst, struct run run)
@@ -228,6 +255,8 @@ static void kinds_have_their_digest(void **state)
     assert_int_equal(ssh_kex_digest(SSH_KEX_DH14), CRYPTO_SHA256);
     assert_int_equal(ssh_kex_digest(SSH_KEX_DH16), CRYPTO_SHA512);
     assert_int_equal(ssh_kex_digest(SSH_KEX_DH14_SHA1), CRYPTO_SHA1);
+    assert_int_equal(ssh_kex_digest(SSH_KEX_MLKEM768_X25519), CRYPTO_SHA256);
+    assert_false(ssh_kex_is_group(SSH_KEX_MLKEM768_X25519));
     assert_false(ssh_kex_is_group(SSH_KEX_CURVE25519));
     assert_false(ssh_kex_is_group(SSH_KEX_P256));
     assert_true(ssh_kex_is_group(SSH_KEX_DH14));

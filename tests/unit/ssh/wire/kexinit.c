@@ -407,6 +407,7 @@ static void each_name_is_its_kind(void **state)
         {"diffie-hellman-group14-sha256", SSH_KEX_DH14},
         {"diffie-hellman-group16-sha512", SSH_KEX_DH16},
         {"diffie-hellman-group14-sha1", SSH_KEX_DH14_SHA1},
+        {"mlkem768x25519-sha256", SSH_KEX_MLKEM768_X25519},
     };
     struct ssh_chosen c;
     enum ssh_list list;
