@@ -245,6 +245,61 @@ static void a_path_and_a_name_that_are_too_long_are_refused(void **state)
     buf_done(&many);
 }
 
+/* -- what is answered -- */
+
+static struct bytes heard;
+static bool has_heard;
+
+static int say_and_compare(struct harness *h, struct session *session)
+{
+    uint8_t data[512];
+    size_t len = 0;
+    ssize_t n = 1;
+    (void)session;
+    int r = stream_write_bytes(h->ours, said);
+    if (r == 0)
+        r = stream_end(h->ours, 0);
+    while (r == 0 && n > 0 && len < sizeof(data)) {
+        n = stream_read(h->ours, data + len, sizeof(data) - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    has_heard = bytes_equal(bytes_of(data, len), heard);
+    return r;
+}
+
+static const struct {
+    struct bytes said, heard;
+    const char *skips, *in;
+} of_words[] = {
+    {BYTES_LIT("C0600 5 d\n" FIVE "\0"), BYTES_LIT("\0\0\0"), NULL, NULL},
+    {BYTES_LIT("C0600 5 d\n" FIVE "\1d changed\n"), BYTES_LIT("\0\0\0"), NULL, NULL},
+    {BYTES_LIT("C0600 5 d\n"), BYTES_LIT("\0\1scp: d: not wanted\n"), "d", "begin"},
+    {BYTES_LIT("C0600 5 d\n" FIVE "\0"), BYTES_LIT("\0\0\1scp: d: not wanted\n"), "d", "data"},
+    {BYTES_LIT("C0600 5 d\n" FIVE "\0"), BYTES_LIT("\0\0\1scp: d: not wanted\n"), "d", "end"},
+    {BYTES_LIT("T1 0 2 0\nD0600 0 d\nD0700 0 e\nE\n"),
+     BYTES_LIT("\0\0\0\1scp: d/e: not wanted\n\0"), "d/e", "begin"},
+};
+
+static void a_skip_is_told_in_its_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(of_words); i++) {
+        struct harness h = {.serves = say_and_compare, .steps = gets, .count = 1};
+        ask_for_a_tree();
+        begin(&h, 2);
+        root_new(&h);
+        said = of_words[i].said;
+        heard = of_words[i].heard;
+        skips = of_words[i].skips;
+        skips_in = of_words[i].in;
+        play(&h);
+        root_remove(&h);
+        skips = NULL;
+        assert_true(has_heard);
+        assert_true(result == 0 || result == SCP_NOT_ALL);
+    }
+}
+
 /* -- servers that receive -- */
 
 static void put_one(struct harness *h)
@@ -310,6 +365,38 @@ static void an_answer_is_an_answer_or_it_ends(void **state)
     }
 }
 
+static void push_too_many(struct harness *h)
+{
+    const struct scp_file directory = {.name = BYTES_LIT("d"), .mode = 0700};
+    struct scp_put *p;
+    result = scp_client_put_begin(h->peers, on_complaint, NULL, &p);
+    TASK_ASSERT(result == 0);
+    result = scp_client_put_push(p, &directory); /* is refused, and nothing was entered */
+    TASK_ASSERT(result == SCP_SKIP);
+    for (unsigned i = 0; i < SCP_DEPTH_MAX && result >= 0; i++)
+        result = scp_client_put_push(p, &directory);
+    note("%s\n", err_name(result));
+    result = scp_client_put_push(p, &directory);
+    TASK_ASSERT(scp_client_put_end(p) == SCP_NOT_ALL);
+}
+
+static const struct step pushes_too_many[] = {DOES(push_too_many)};
+
+static void what_is_too_deep_is_not_sent(void **state)
+{
+    (void)state;
+    static uint8_t answers[SCP_DEPTH_MAX + 8];
+    struct harness h = {.serves = say_and_hear_all, .steps = pushes_too_many, .count = 1};
+    memcpy(answers, "\0\1no\n", 5);
+    begin(&h, 1);
+    root_new(&h);
+    said = bytes_of(answers, sizeof(answers));
+    play(&h);
+    root_remove(&h);
+    assert_int_equal(result, -FERRY_ELIMIT);
+    assert_string_equal(notes, "complaint: no\nOK\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,7 +406,9 @@ int main(void)
         cmocka_unit_test(a_line_without_end_is_no_line),
         cmocka_unit_test(nesting_ends_somewhere),
         cmocka_unit_test(a_path_and_a_name_that_are_too_long_are_refused),
+        cmocka_unit_test(a_skip_is_told_in_its_place),
         cmocka_unit_test(an_answer_is_an_answer_or_it_ends),
+        cmocka_unit_test(what_is_too_deep_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
