@@ -1,10 +1,7 @@
 /* Hostile paths: what each operation answers to each, and that nothing outside changes. */
-#include <sys/inotify.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include "base/limits.h"
 #include "handle_ground.h"
+#include "hostile_tree.h"
 
 enum act {
     STAT,
@@ -35,11 +32,6 @@ enum act {
     RENAME_NEW,
     SPACE,
     ACT_COUNT
-};
-
-struct row {
-    const char *path;
-    int expected[ACT_COUNT];
 };
 
 #define ALL(e)                                                                                 \
@@ -99,112 +91,30 @@ struct row {
             EEXIST, EINVAL, EEXIST, 0                                                          \
     }
 
-static const struct row rows[] = {
-    {"/file", REGULAR},
-    {"/file/", REGULAR},
-    {"//.//file/.", REGULAR},
-    {"/dir/../file", REGULAR},
-    {"/../../../file", REGULAR},
-    {"/nowhere/../file", REGULAR},
-    {"/ctl\n\r\x01\x1b[2Jname", REGULAR},
-    {"/not\xffutf8", REGULAR},
-    {"/link-in", LINK_IN},
-    {"/link-in-up", LINK_IN},
-    {"/link-in-chain", LINK_IN},
-    {"/link-dir/file", REGULAR},
-    {"/link-dir/../file", REGULAR},
-    {"/", ROOT},
-    {"/dir/..", ROOT},
-    {"/dir", DIRECTORY},
-    {"/dir/", DIRECTORY},
-    {"/link-dir", LINK_TO_DIR},
-    {"/none", NOTHING},
-    {"/dir/none", NOTHING},
-    {"/-rf *", NOTHING},
-    {"/none/x", ALL(ENOENT)},
-    {"/file/x", ALL(ENOTDIR)},
-    {"/fifo/x", ALL(ENOTDIR)},
-    {"/link-in-abs", LINK(EXDEV)},
-    {"/link-out", LINK(EXDEV)},
-    {"/link-out-abs", LINK(EXDEV)},
-    {"/link-out-chain", LINK(EXDEV)},
-    {"/link-out-dir", LINK(EXDEV)},
-    {"/link-out-new", LINK(EXDEV)},
-    {"/link-out-and-in", LINK(EXDEV)},
-    {"/link-proc", LINK(EXDEV)},
-    {"/link-out-dir/secret", ALL(EXDEV)},
-    {"/link-out-dir/new", ALL(EXDEV)},
-    {"/link-out-dir/sub/new", ALL(EXDEV)},
-    {"/link-up/outside/secret", ALL(EXDEV)},
-    {"/link-proc/etc/passwd", ALL(EXDEV)},
-    {"/link-loop", LINK(ELOOP)},
-    {"/link-loop/x", ALL(ELOOP)},
-    {"/link-none", LINK_TO_NONE},
-    {"/fifo", SPECIAL},
-    {"/socket", SPECIAL},
-    {"/link-fifo", LINK(FERRY_ENOTREG)},
+static const int answers[HOSTILE_KIND_COUNT][ACT_COUNT] = {
+    [HOSTILE_FILE] = REGULAR,
+    [HOSTILE_LINK_IN] = LINK_IN,
+    [HOSTILE_ROOT] = ROOT,
+    [HOSTILE_DIRECTORY] = DIRECTORY,
+    [HOSTILE_LINK_TO_DIR] = LINK_TO_DIR,
+    [HOSTILE_NONE] = NOTHING,
+    [HOSTILE_LINK_TO_NONE] = LINK_TO_NONE,
+    [HOSTILE_UNDER_NONE] = ALL(ENOENT),
+    [HOSTILE_UNDER_FILE] = ALL(ENOTDIR),
+    [HOSTILE_LINK_OUT] = LINK(EXDEV),
+    [HOSTILE_OUT] = ALL(EXDEV),
+    [HOSTILE_LINK_LOOP] = LINK(ELOOP),
+    [HOSTILE_UNDER_LOOP] = ALL(ELOOP),
+    [HOSTILE_SPECIAL] = SPECIAL,
+    [HOSTILE_LINK_TO_SPECIAL] = LINK(FERRY_ENOTREG),
 };
 
-/* With its own expectations for what follows: stat of a link to a FIFO is that of the FIFO. */
-static int expected(const struct row *row, enum act act)
+/* stat of a link to a FIFO is that of the FIFO. */
+static int answer(enum hostile_kind kind, enum act act)
 {
-    if (strcmp(row->path, "/link-fifo") == 0 && (act == STAT || act == SPACE))
+    if (kind == HOSTILE_LINK_TO_SPECIAL && (act == STAT || act == SPACE))
         return 0;
-    return row->expected[act];
-}
-
-static void make_socket(const struct tree *t, const char *name)
-{
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    TASK_ASSERT(snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", tree_path(t, name)) > 0);
-    TASK_ASSERT(fd >= 0 && bind(fd, (void *)&addr, sizeof(addr)) == 0);
-    (void)close(fd);
-}
-
-static void fill(const struct tree *t)
-{
-    tree_file(t, "outside/secret", "secret");
-    tree_dir(t, "outside/sub");
-    tree_file(t, "root/file", "inside");
-    tree_file(t, "root/other", "other");
-    tree_file(t, "root/ctl\n\r\x01\x1b[2Jname", "inside");
-    tree_file(t, "root/not\xffutf8", "inside");
-    tree_dir(t, "root/dir");
-    tree_file(t, "root/dir/file", "inside");
-    tree_link(t, "dir/file", "root/link-in");
-    tree_link(t, "dir/../file", "root/link-in-up");
-    tree_link(t, "link-in", "root/link-in-chain");
-    tree_link(t, "dir", "root/link-dir");
-    tree_link(t, "/file", "root/link-in-abs");
-    tree_link(t, "..", "root/link-up");
-    tree_link(t, "../outside/secret", "root/link-out");
-    tree_link(t, tree_path(t, "outside/secret"), "root/link-out-abs");
-    tree_link(t, "dir/../link-out", "root/link-out-chain");
-    tree_link(t, "../outside", "root/link-out-dir");
-    tree_link(t, "../outside/new", "root/link-out-new");
-    tree_link(t, "../root/file", "root/link-out-and-in");
-    tree_link(t, "/proc/self/root", "root/link-proc");
-    tree_link(t, "link-loop", "root/link-loop");
-    tree_link(t, "nothing", "root/link-none");
-    TASK_ASSERT(mkfifo(tree_path(t, "root/fifo"), 0644) == 0);
-    tree_link(t, "fifo", "root/link-fifo");
-    make_socket(t, "root/socket");
-}
-
-/* Everything that a change outside would show in. */
-static void snapshot(const struct tree *t, char *ret, size_t size)
-{
-    struct stat secret, sub, outside;
-    TASK_ASSERT(stat(tree_path(t, "outside/secret"), &secret) == 0);
-    TASK_ASSERT(stat(tree_path(t, "outside/sub"), &sub) == 0);
-    TASK_ASSERT(stat(tree_path(t, "outside"), &outside) == 0);
-    TASK_ASSERT(tree_holds(t, "outside/secret", "secret"));
-    (void)snprintf(
-        ret, size, "%o %ld.%ld %o %ld.%ld %o %ld.%ld %u %u %u", secret.st_mode,
-        secret.st_mtim.tv_sec, secret.st_mtim.tv_nsec, sub.st_mode, sub.st_mtim.tv_sec,
-        sub.st_mtim.tv_nsec, outside.st_mode, outside.st_mtim.tv_sec, outside.st_mtim.tv_nsec,
-        tree_count(t, "outside", ""), tree_count(t, "outside/sub", ""), tree_count(t, ".", ""));
+    return answers[kind][act];
 }
 
 static int list(struct vfs *v, const struct vpath *path)
@@ -356,15 +266,16 @@ static int perform(struct tree *t, enum act act, const struct vpath *path)
 static void expect(const char *path_text, enum act act, int expected_errno, bool in_root)
 {
     struct tree t;
-    char before[512], after[512];
+    char before[HOSTILE_TEXT], after[HOSTILE_TEXT];
     tree_init(&t);
-    fill(&t);
+    hostile_fill_outside(t.base);
+    hostile_fill_root(t.base);
     TASK_ASSERT(vroot_open(tree_path(&t, "root"), in_root ? VROOT_IN_ROOT : VROOT_BENEATH,
                            &t.root) == 0);
     TASK_ASSERT(vfs_new(t.root, &t.rights, &t.policy, NULL, runtime_files_pool(runtime_self()),
                         NULL, &t.vfs) == 0);
     TASK_ASSERT(rights_set(&t.rights, BYTES_LIT("/"), RIGHTS_ALL) == 0);
-    snapshot(&t, before, sizeof(before));
+    hostile_snapshot(t.base, before);
     struct vpath path = vpath_of(path_text);
     int r = perform(&t, act, &path);
     if (r != -expected_errno) {
@@ -373,7 +284,7 @@ static void expect(const char *path_text, enum act act, int expected_errno, bool
         abort();
     }
     vpath_done(&path);
-    snapshot(&t, after, sizeof(after));
+    hostile_snapshot(t.base, after);
     if (strcmp(before, after) != 0) {
         (void)fprintf(stderr, "%s, operation %d: changed what is outside\n", path_text, act);
         abort();
@@ -384,9 +295,10 @@ static void expect(const char *path_text, enum act act, int expected_errno, bool
 static void every_row(void *arg)
 {
     (void)arg;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(hostile_paths); i++) {
+        const struct hostile_path *p = &hostile_paths[i];
         for (enum act act = 0; act < ACT_COUNT; act++)
-            expect(rows[i].path, act, expected(&rows[i], act), false);
+            expect(p->path, act, answer(p->kind, act), false);
     }
 }
 
