@@ -240,7 +240,7 @@ static void run_main(void *arg)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static struct ssh_offer *offers[SSH_ROLE_COUNT];
-    const struct ssh_offer_settings all = {.nistp256 = true};
+    const struct ssh_offer_settings all = {.nistp256 = true, .legacy = true};
     if (len < 1 || len > INPUT_MAX)
         return 0;
     struct run run = {
