@@ -68,7 +68,7 @@ struct runtime {
     struct runtime_settings settings;
     unsigned worker_count;
     struct worker *workers[WORKERS_MAX];
-    struct pool *files, *hashes;
+    struct pool *files, *hashes, *codecs;
     task_fn *main_task;
     void *main_arg;
     pthread_mutex_t start_lock;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "task/internal.h"
+#include "task/sys.h"
 
 #define LAST_WAIT_S 1 /* for running jobs when the pool ends */
 
@@ -17,6 +18,7 @@ struct pool_share {
 
 struct pool {
     unsigned thread_count, queue_max;
+    int nicer; /* the threads lower their priority by this */
     unsigned started, alive;
     pthread_t *threads; /* those that were started */
     pthread_mutex_t lock;
@@ -127,6 +129,8 @@ static void *pool_thread(void *arg)
     char *alternate = NULL;
     if (crash_thread_setup(&alternate) < 0)
         alternate = NULL;
+    if (pool->nicer != 0)
+        sys_be_nicer(pool->nicer);
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
         struct job *j = next_job(pool);
@@ -169,6 +173,11 @@ int pool_new(unsigned threads, unsigned queue_max, struct pool **ret)
     (void)pthread_cond_init(&pool->idle, NULL);
     *ret = pool;
     return 0;
+}
+
+void pool_be_nicer(struct pool *pool, int by)
+{
+    pool->nicer = by;
 }
 
 int pool_start(struct pool *pool)

@@ -53,6 +53,8 @@ struct pool_shares {
  * -EBUSY. */
 MUST_CHECK int pool_new(unsigned threads, unsigned queue_max, struct pool **ret);
 MUST_CHECK int pool_start(struct pool *);
+/* Before pool_start(): its threads run at a priority that is so much lower, as by nice(2). */
+void pool_be_nicer(struct pool *, int by);
 struct pool *
 pool_free(struct pool *); /* waits for running jobs up to a second, then leaves them */
 unsigned pool_threads(const struct pool *);

@@ -12,6 +12,7 @@
 
 /* Enough that half of them, which one root may take, keep two cores and a disk busy. */
 #define FILES_THREADS 16
+#define CODECS_NICER  10
 
 struct runtime *runtime_for_debugger;
 
@@ -40,6 +41,10 @@ int runtime_new(const struct runtime_settings *settings, struct runtime **ret)
     int r = pool_new(settings->deterministic ? 0 : files, POOL_QUEUE_MAX, &rt->files);
     if (r == 0)
         r = pool_new(settings->deterministic ? 0 : hashes, HASH_QUEUE_MAX, &rt->hashes);
+    if (r == 0)
+        r = pool_new(settings->deterministic ? 0 : cores(), POOL_QUEUE_MAX, &rt->codecs);
+    if (r == 0)
+        pool_be_nicer(rt->codecs, CODECS_NICER);
     for (unsigned i = 0; r == 0 && i < clamp_workers(settings); i++) {
         r = worker_new(rt, i, &rt->workers[i]);
         rt->worker_count += r == 0;
@@ -64,6 +69,7 @@ struct runtime *runtime_free(struct runtime *rt)
         return NULL;
     (void)pool_free(rt->files);
     (void)pool_free(rt->hashes);
+    (void)pool_free(rt->codecs);
     for (unsigned i = 0; i < rt->worker_count; i++)
         (void)worker_free(rt->workers[i]);
     if (rt->settings.deterministic)
@@ -149,6 +155,8 @@ int runtime_run(struct runtime *rt, task_fn *main_task, void *arg)
     int r = pool_start(rt->files);
     if (r == 0)
         r = pool_start(rt->hashes);
+    if (r == 0)
+        r = pool_start(rt->codecs);
     if (r < 0)
         return r;
     atomic_store(&rt->mains_running, rt->worker_count);
@@ -175,6 +183,11 @@ struct pool *runtime_files_pool(struct runtime *rt)
 struct pool *runtime_hash_pool(struct runtime *rt)
 {
     return rt->hashes;
+}
+
+struct pool *runtime_codec_pool(struct runtime *rt)
+{
+    return rt->codecs;
 }
 
 struct runtime *runtime_self(void)

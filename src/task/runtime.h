@@ -34,6 +34,9 @@ struct runtime *runtime_free(struct runtime *); /* not while it runs; NULL is fi
 unsigned runtime_workers(const struct runtime *);
 struct pool *runtime_files_pool(struct runtime *); /* for what touches files */
 struct pool *runtime_hash_pool(struct runtime *);  /* for password hashes: bounded queue */
+/* For compression: as many threads as cores, at a lower priority, so that neither what touches
+ * files nor what answers a peer waits for it. */
+struct pool *runtime_codec_pool(struct runtime *);
 struct runtime *runtime_self(void); /* of the calling worker thread; NULL elsewhere */
 
 /* -- workers -- */

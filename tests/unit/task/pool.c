@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -312,6 +313,50 @@ static void every_message_reaches_its_worker_once(void **state)
     assert_int_equal(hellos, 800);
 }
 
+/* -- priorities -- */
+
+struct nice_job {
+    struct job job;
+    int nice;
+};
+
+static void note_nice(struct job *j)
+{
+    LIST_ENTRY(j, struct nice_job, job)->nice = getpriority(PRIO_PROCESS, 0);
+}
+
+static void free_nice_job(struct job *j)
+{
+    mem_free(LIST_ENTRY(j, struct nice_job, job));
+}
+
+static int nice_of_pool(struct pool *pool)
+{
+    struct nice_job *j = mem_new(sizeof(*j));
+    TASK_ASSERT(j != NULL);
+    j->job.run = note_nice;
+    j->job.free = free_nice_job;
+    TASK_ASSERT(job_run(pool, &j->job, NULL, USEC_NEVER) == 0);
+    int nice = j->nice;
+    free_nice_job(&j->job);
+    return nice;
+}
+
+static void compare_priorities(void *arg)
+{
+    (void)arg;
+    int mine = getpriority(PRIO_PROCESS, 0);
+    TASK_ASSERT(nice_of_pool(runtime_files_pool(runtime_self())) == mine);
+    TASK_ASSERT(nice_of_pool(runtime_codec_pool(runtime_self())) > mine || mine == 19);
+    TASK_ASSERT(getpriority(PRIO_PROCESS, 0) == mine);
+}
+
+static void only_threads_that_compress_are_lower(void **state)
+{
+    (void)state;
+    run_threaded(1, compare_priorities, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_started_job_is_waited_for_later),
         cmocka_unit_test(an_abandoned_job_is_freed_whatever_it_does),
         cmocka_unit_test(every_message_reaches_its_worker_once),
+        cmocka_unit_test(only_threads_that_compress_are_lower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
