@@ -20,19 +20,13 @@
 #define ANSWER_MAX    1536 /* the largest RSA key fits */
 #define SIGNED_MAX    (SSH_KEY_BLOB_MAX + 1024)
 
-static int say(struct ssh_session *s, const struct wire_writer *w)
-{
-    int r = wire_write_end(w);
-    return r == 0 ? ssh_transport_say(s->transport, bytes_of(w->data, w->len)) : r;
-}
-
 static int refuse(struct ssh_session *s)
 {
     uint8_t payload[128];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     const char *methods = s->server->keys_only ? "publickey" : "publickey,password";
     ssh_auth_failure_write(&w, bytes_str(methods), false);
-    return say(s, &w);
+    return ssh_transport_say_written(s->transport, &w);
 }
 
 /* The one place that lets in: the session has its account. */
@@ -199,7 +193,7 @@ static int say_pk_ok(struct ssh_session *s, const struct ssh_auth_request *reque
     uint8_t payload[ANSWER_MAX];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     ssh_auth_pk_ok_write(&w, request->algorithm, request->blob);
-    return say(s, &w);
+    return ssh_transport_say_written(s->transport, &w);
 }
 
 static int enter_by_key(struct ssh_session *s, struct account *a, const struct account_key *key)
@@ -281,7 +275,7 @@ static int on_service(struct ssh_session *s, struct bytes payload)
     uint8_t accept[64];
     struct wire_writer w = wire_writer_of(accept, sizeof(accept));
     ssh_service_write(&w, SSH_MSG_SERVICE_ACCEPT, name);
-    int r = say(s, &w);
+    int r = ssh_transport_say_written(s->transport, &w);
     ssh_transport_service_accepted(s->transport);
     return r;
 }
@@ -295,7 +289,7 @@ static int say_banner(struct ssh_session *s)
     wire_put_u8(&w, SSH_MSG_USERAUTH_BANNER);
     wire_put_string(&w, bytes_first(bytes_str(s->server->banner), 512));
     wire_put_string(&w, BYTES_NONE);
-    return say(s, &w);
+    return ssh_transport_say_written(s->transport, &w);
 }
 
 int ssh_auth_serve(struct ssh_session *s)

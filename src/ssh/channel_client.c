@@ -47,9 +47,7 @@ static int open_channel(struct ssh_channel *ch, usec_t deadline)
         .packet_max = SSH_DATA_MAX,
     };
     ssh_channel_open_write(&w, &open);
-    int r = wire_write_end(&w);
-    if (r == 0)
-        r = ssh_transport_say(ch->connection->transport, bytes_of(payload, w.len));
+    int r = ssh_transport_say_written(ch->connection->transport, &w);
     ch->has_asked = r == 0;
     if (r == 0)
         r = wait_answer(ch, is_open_answered, deadline);
@@ -74,11 +72,9 @@ static int ask(struct ssh_channel *ch, bool is_subsystem, struct bytes text, use
         return r;
     struct wire_writer w = wire_writer_of(payload.data, text.len + OPEN_MAX);
     ssh_channel_request_write(&w, &request);
-    r = wire_write_end(&w);
+    r = ssh_transport_gate(t, deadline); /* new keys may be on their way */
     if (r == 0)
-        r = ssh_transport_gate(t, deadline); /* new keys may be on their way */
-    if (r == 0)
-        r = ssh_transport_say(t, bytes_of(w.data, w.len));
+        r = ssh_transport_say_written(t, &w);
     buf_done(&payload);
     if (r == 0)
         r = wait_answer(ch, is_request_answered, deadline);

@@ -102,6 +102,5 @@ int ssh_channel_adjust(struct ssh_channel *ch)
     ch->window += bytes;
     ch->granted += bytes;
     ch->dropped = ch->grown = 0;
-    int r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(ch->connection->transport, bytes_of(payload, w.len)) : r;
+    return ssh_transport_say_written(ch->connection->transport, &w);
 }

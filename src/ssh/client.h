@@ -6,6 +6,7 @@
 #include "ssh/connection.h"
 
 struct ssh_client;
+struct buf;
 struct wire_writer;
 
 /* Signs for a key whose secret is elsewhere (ssh/agent.h). */
@@ -22,7 +23,11 @@ struct ssh_client_settings {
     struct addr to;
     const struct addr *from; /* local address, or NULL */
     const char *user;
-    struct bytes password;            /* tried after the keys; empty: none */
+    struct bytes password; /* tried after the keys; empty: none */
+    /* Asked, if not NULL, when neither did and the server takes passwords: one to try, which is
+     * wiped then; again while it is wrong. false: there is none. `deadline` may be put off. */
+    PARKS bool (*ask_password)(void *arg, unsigned tries, struct buf *ret);
+    void *ask_arg;
     const struct ssh_signer *signers; /* tried in their order, before the keys */
     unsigned signer_count;
     struct crypto_key *const *keys; /* private, in the order in which they are tried */
@@ -47,8 +52,10 @@ PARKS MUST_CHECK int ssh_client_start(const struct ssh_client_settings *, struct
                                       struct scope *, char ret_why[SSH_CLIENT_WHY_MAX],
                                       struct ssh_client **ret);
 struct ssh_connection *ssh_client_connection(struct ssh_client *);
+/* To ask it what was chosen, and why it failed. */
 struct ssh_transport *ssh_client_transport(struct ssh_client *);
-/* How the connection ended; 0: it has not. */
+/* How the connection ended; 0: it has not. A channel's stream says no more than
+ * -FERRY_ECLOSED. */
 int ssh_client_result(const struct ssh_client *);
 /* Says goodbye and frees; channels must be closed. Waits even if the caller is cancelled, up to
  * two seconds for the last words to go; not in a shield. NULL is fine. */

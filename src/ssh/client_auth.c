@@ -2,7 +2,9 @@
 
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "ssh/transport_internal.h"
 #include "ssh/wire/auth.h"
@@ -49,12 +51,6 @@ static int next_message(struct login *l, struct ssh_packet *ret)
     }
 }
 
-static int say(struct login *l, const struct wire_writer *w)
-{
-    int r = wire_write_end(w);
-    return r == 0 ? ssh_transport_say(l->transport, bytes_of(w->data, w->len)) : r;
-}
-
 static int ask_for_service(struct login *l)
 {
     uint8_t payload[64];
@@ -62,7 +58,7 @@ static int ask_for_service(struct login *l)
     struct ssh_packet packet;
     struct bytes name;
     ssh_service_write(&w, SSH_MSG_SERVICE_REQUEST, BYTES_LIT("ssh-userauth"));
-    int r = say(l, &w);
+    int r = ssh_transport_say_written(l->transport, &w);
     if (r == 0)
         r = next_message(l, &packet);
     if (r < 0)
@@ -212,7 +208,7 @@ static PARKS int sign_and_say(struct login *l, const struct candidate *try, stru
     w = wire_writer_of(s->data.data, REQUEST_MAX);
     request->signature = buf_bytes(&s->signature);
     ssh_auth_request_write(&w, request);
-    r = say(l, &w);
+    r = ssh_transport_say_written(l->transport, &w);
     sign_free(&s->job);
     return r;
 }
@@ -237,7 +233,7 @@ static int ask_for_key(struct login *l, const struct ssh_auth_request *request)
         return r;
     struct wire_writer w = wire_writer_of(payload.data, REQUEST_MAX);
     ssh_auth_request_write(&w, request);
-    r = say(l, &w);
+    r = ssh_transport_say_written(l->transport, &w);
     buf_done(&payload);
     return r == 0 ? read_answer(l) : r;
 }
@@ -285,7 +281,7 @@ static int try_key(struct login *l, const struct candidate *try)
 
 /* -- password -- */
 
-static int try_password(struct login *l)
+static int try_password(struct login *l, struct bytes password)
 {
     uint8_t payload[1024];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
@@ -293,12 +289,30 @@ static int try_password(struct login *l)
         .user = bytes_str(l->settings->user),
         .service = BYTES_LIT("ssh-connection"),
         .method = SSH_AUTH_PASSWORD,
-        .password = l->settings->password,
+        .password = password,
     };
     ssh_auth_request_write(&w, &request);
-    int r = say(l, &w);
+    int r = ssh_transport_say_written(l->transport, &w);
     mem_wipe(payload, sizeof(payload));
     return r == 0 ? read_answer(l) : r;
+}
+
+static PARKS int ask_and_try(struct login *l)
+{
+    const struct ssh_client_settings *settings = l->settings;
+    int r = ANSWER_NO;
+    for (unsigned tries = 0; r == ANSWER_NO && l->takes_passwords; tries++) {
+        struct buf password;
+        buf_init(&password, PASSWORD_MAX);
+        bool has_one = buf_reserve(&password, PASSWORD_MAX) == 0 &&
+                       settings->ask_password(settings->ask_arg, tries, &password);
+        if (has_one)
+            r = try_password(l, buf_bytes(&password));
+        buf_wipe(&password);
+        if (!has_one)
+            break;
+    }
+    return r;
 }
 
 /* -- in their order -- */
@@ -322,7 +336,9 @@ int ssh_client_authenticate(struct ssh_transport *t, struct stream *lower,
     for (unsigned i = 0; i < settings->key_count && l.takes_keys && r == ANSWER_NO; i++)
         r = try_key(&l, &(struct candidate){settings->keys[i], NULL});
     if (r == ANSWER_NO && settings->password.len > 0 && l.takes_passwords)
-        r = try_password(&l);
+        r = try_password(&l, settings->password);
+    if (r == ANSWER_NO && settings->ask_password != NULL)
+        r = ask_and_try(&l);
     if (r < 0)
         return r;
     return r == ANSWER_IN ? 0 : ssh_transport_fail(t, -FERRY_EAUTH, "the server let nobody in");

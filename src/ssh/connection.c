@@ -110,8 +110,7 @@ int ssh_connection_ping(struct ssh_connection *c)
         return 0;
     c->unanswered++;
     ssh_global_request_write(&w, BYTES_LIT("keepalive@openssh.com"), true);
-    int r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(c->transport, bytes_of(payload, w.len)) : r;
+    return ssh_transport_say_written(c->transport, &w);
 }
 
 /* -- opening -- */
@@ -151,7 +150,7 @@ static int on_open(struct ssh_connection *c, struct bytes payload)
     ch->peer_id = open.sender;
     ch->peer_window = open.window;
     ch->peer_packet_max = open.packet_max;
-    ch->confirms = true;
+    ch->owes_confirmation = true;
     return ssh_connection_settle(c);
 }
 
@@ -306,7 +305,7 @@ int ssh_connection_dispatch(struct ssh_connection *c, const struct ssh_packet *p
     struct ssh_channel *ch = find(c, payload);
     bool is_reply =
         message == SSH_MSG_CHANNEL_OPEN_CONFIRMATION || message == SSH_MSG_CHANNEL_OPEN_FAILURE;
-    if (ch == NULL || (!ch->is_open && !ch->confirms && !is_reply))
+    if (ch == NULL || (!ch->is_open && !ch->owes_confirmation && !is_reply))
         return ssh_transport_fail(c->transport, -FERRY_EPROTO, "%s for no channel",
                                   ssh_message_name(message));
     switch (message) {

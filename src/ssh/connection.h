@@ -82,6 +82,7 @@ void ssh_connection_sweep(struct ssh_connection *);
 bool ssh_connection_is_full(const struct ssh_connection *);
 /* No task of a service runs, and nothing is owed. */
 bool ssh_connection_is_idle(const struct ssh_connection *);
+/* Open or half open ones; for tests of their ends, since who has a channel needs no count. */
 unsigned ssh_connection_channels(const struct ssh_connection *);
 /* keepalive@openssh.com: asks for an answer, unless new keys are being made. */
 MUST_CHECK int ssh_connection_ping(struct ssh_connection *);

@@ -42,10 +42,20 @@ struct ssh_channel {
     uint64_t round_bytes; /* what had been granted before it */
     usec_t data_at;       /* when data came last, during a round */
 
-    bool is_open;  /* confirmed by both */
-    bool confirms; /* owes the confirmation */
+    /* Where it stands:
+     *
+     *     message        from the peer    owed by us           sent by us
+     *     confirmation   is_open          owes_confirmation    is_open
+     *     reply          is_answered      replies              -
+     *     EOF            has_peer_eof     owes_eof             has_sent_eof
+     *     exit status    status           owes_status          -
+     *     CLOSE          has_peer_close   owes_close           has_sent_close
+     *
+     * A CLOSE of the peer is its EOF, too. What is owed is sealed when the gate is open, by
+     * connection_settle.c. */
+    bool is_open;
     bool has_peer_eof, has_peer_close;
-    bool owes_eof, owes_close, owes_status; /* sealed when the gate is open */
+    bool owes_confirmation, owes_eof, owes_status, owes_close;
     bool has_sent_eof, has_sent_close;
     uint16_t replies; /* owed: bit n is the n-th's, 1: success */
     uint8_t reply_count;
@@ -54,8 +64,8 @@ struct ssh_channel {
     const struct ssh_service *service;
     void *service_state;
     struct task *task; /* NULL: it dozes, or has not begun or ended */
-    bool has_finished;
-    int status; /* exit status; -1: none yet */
+    bool has_finished; /* it ran for the last time */
+    int status;        /* exit status, of ours or of the peer's; -1: none yet */
 
     /* client */
     bool is_held;          /* by who opened it */

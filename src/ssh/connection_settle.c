@@ -14,18 +14,12 @@ static bool has_room(const struct ssh_connection *c)
     return ssh_connection_may_seal(c) && ssh_transport_unsent(c->transport) <= SSH_UNSENT_MAX;
 }
 
-static int say(struct ssh_connection *c, const struct wire_writer *w)
-{
-    int r = wire_write_end(w);
-    return r == 0 ? ssh_transport_say(c->transport, bytes_of(w->data, w->len)) : r;
-}
-
 static int say_plain(struct ssh_channel *ch, enum ssh_message message)
 {
     uint8_t payload[MESSAGE_MAX];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     ssh_channel_plain_write(&w, message, ch->peer_id);
-    return say(ch->connection, &w);
+    return ssh_transport_say_written(ch->connection->transport, &w);
 }
 
 static int say_refusals(struct ssh_connection *c)
@@ -41,7 +35,7 @@ static int say_refusals(struct ssh_connection *c)
             c->refusal_count--;
             memmove(first, first + 1, c->refusal_count * sizeof(*first));
         }
-        r = say(c, &w);
+        r = ssh_transport_say_written(c->transport, &w);
     }
     return r;
 }
@@ -68,9 +62,9 @@ static int say_confirmation(struct ssh_channel *ch)
         .packet_max = SSH_DATA_MAX,
     };
     ssh_channel_confirmation_write(&w, &m);
-    ch->confirms = false;
+    ch->owes_confirmation = false;
     ch->is_open = true;
-    return say(ch->connection, &w);
+    return ssh_transport_say_written(ch->connection->transport, &w);
 }
 
 static int say_replies(struct ssh_channel *ch)
@@ -94,7 +88,7 @@ static int say_status(struct ssh_channel *ch)
                                           .number = (uint32_t)ch->status};
     ssh_channel_request_write(&w, &m);
     ch->owes_status = false;
-    return say(ch->connection, &w);
+    return ssh_transport_say_written(ch->connection->transport, &w);
 }
 
 /* In this order: what was asked is answered before the end is told. */
@@ -102,7 +96,7 @@ static int settle_channel(struct ssh_channel *ch)
 {
     struct ssh_connection *c = ch->connection;
     int r = 0;
-    if (ch->confirms && has_room(c))
+    if (ch->owes_confirmation && has_room(c))
         r = say_confirmation(ch);
     if (r == 0)
         r = say_replies(ch);
@@ -154,7 +148,7 @@ void ssh_connection_sweep(struct ssh_connection *c)
 
 static bool owes(const struct ssh_channel *ch)
 {
-    return ch->confirms || ch->reply_count > 0 || ch->owes_eof || ch->owes_status ||
+    return ch->owes_confirmation || ch->reply_count > 0 || ch->owes_eof || ch->owes_status ||
            ch->owes_close;
 }
 

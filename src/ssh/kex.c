@@ -121,8 +121,7 @@ static int say_init(struct ssh_transport *t)
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     wire_put_u8(&w, SSH_MSG_KEXDH_INIT);
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
-    r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(t, bytes_of(payload, w.len)) : r;
+    return ssh_transport_say_written(t, &w);
 }
 
 /* In strict mode it is the peer's first packet of all (draft-miller-sshm-strict-kex): what came
@@ -212,8 +211,7 @@ static int say_ext_info(struct ssh_transport *t)
     uint8_t payload[256];
     struct wire_writer w = wire_writer_of(payload, sizeof(payload));
     ssh_ext_info_write(&w, extensions, ARRAY_LEN(extensions));
-    int r = wire_write_end(&w);
-    return r == 0 ? ssh_transport_say(t, bytes_of(payload, w.len)) : r;
+    return ssh_transport_say_written(t, &w);
 }
 
 static int say_reply(struct ssh_transport *t)
@@ -229,9 +227,7 @@ static int say_reply(struct ssh_transport *t)
     wire_put_string(&w, buf_bytes(&k->host_key));
     ssh_kex_put_public(&w, k->chosen.kex, crypto_agree_public(k->agree));
     wire_put_string(&w, buf_bytes(&k->signature));
-    r = wire_write_end(&w);
-    if (r == 0)
-        r = ssh_transport_say(t, bytes_of(w.data, w.len));
+    r = ssh_transport_say_written(t, &w);
     buf_done(&payload);
     return r;
 }

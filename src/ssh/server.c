@@ -149,10 +149,11 @@ static usec_t idle_deadline(const struct ssh_session *s)
     return idle_us != 0 && !is_busy ? s->base.active_at + idle_us : USEC_NEVER;
 }
 
+/* Then it has given back what it does not need meanwhile. */
 static bool may_doze(struct ssh_session *s)
 {
     return ssh_connection_is_idle(s->connection) && s->children.count == 0 &&
-           ssh_transport_is_idle(s->transport);
+           ssh_transport_shrink(s->transport);
 }
 
 /* What was not dealt with yet stays as it is while the peer makes us hold too much, in either

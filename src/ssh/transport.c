@@ -144,7 +144,7 @@ int ssh_transport_fill(struct ssh_transport *t)
     return 0;
 }
 
-bool ssh_transport_is_idle(struct ssh_transport *t)
+bool ssh_transport_shrink(struct ssh_transport *t)
 {
     if (t->end != t->start || t->out.bytes > 0 || t->kex != NULL)
         return false;

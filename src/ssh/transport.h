@@ -79,9 +79,9 @@ PARKS MUST_CHECK int ssh_transport_next(struct ssh_transport *, struct ssh_packe
 /* Reads once from lower: parks until bytes come (or its stall time). 0 bytes: -FERRY_ECLOSED.
  */
 PARKS MUST_CHECK int ssh_transport_fill(struct ssh_transport *);
-/* Nothing of a packet has come: with nothing to send either, the session may doze; memory that
- * only a busy connection needs is given back. */
-bool ssh_transport_is_idle(struct ssh_transport *);
+/* For a session that is to doze: gives back memory that only a busy connection needs. false:
+ * it may not, since a part of a packet has come, something is to be sent, or keys change. */
+bool ssh_transport_shrink(struct ssh_transport *);
 
 /* -- sending -- */
 
@@ -90,6 +90,8 @@ PARKS MUST_CHECK int ssh_transport_gate(struct ssh_transport *, usec_t deadline)
 /* Seals one message, copied, and sends what goes. Above 49 only while the gate is open
  * (asserted). Cannot park. */
 MUST_CHECK int ssh_transport_say(struct ssh_transport *, struct bytes payload);
+/* The same with what a writer wrote; what did not fit in it is its failure. */
+MUST_CHECK int ssh_transport_say_written(struct ssh_transport *, const struct wire_writer *);
 /* Seals payloads in place: each piece has SSH_PACKET_HEAD bytes before it and
  * SSH_PACKET_TAIL_MAX behind it in the chunk. Takes the chunk's reference, also on failure. The
  * gate is open (asserted). Cannot park. */
@@ -130,6 +132,7 @@ struct ssh_traffic {
     uint64_t sent_bytes, received_bytes;
     unsigned exchanges;
 };
+/* Nothing of ours decides by it: tests see by it whether, and when, new keys were made. */
 struct ssh_traffic ssh_transport_traffic(const struct ssh_transport *);
 /* What failed, in words for a log: "no common cipher to the server", "wrong tag"; never NULL.
  */

@@ -85,6 +85,12 @@ int ssh_transport_say(struct ssh_transport *t, struct bytes payload)
     return r == 0 ? ssh_transport_rekey_if_due(t) : r;
 }
 
+int ssh_transport_say_written(struct ssh_transport *t, const struct wire_writer *w)
+{
+    int r = wire_write_end(w);
+    return r == 0 ? ssh_transport_say(t, bytes_of(w->data, w->len)) : r;
+}
+
 int ssh_transport_send(struct ssh_transport *t, struct chunk *c, struct iovec *pieces,
                        unsigned count)
 {
@@ -205,7 +211,7 @@ void ssh_transport_leave(struct ssh_transport *t, enum ssh_disconnect reason, co
     ssh_disconnect_write(&w, reason, bytes_first(bytes_str(text), LEAVE_TEXT));
     bool is_over = t->phase == SSH_PHASE_ENDED;
     t->phase = SSH_PHASE_ENDED; /* first: no new keys after the last word */
-    if (!is_over && wire_write_end(&w) == 0)
-        (void)(ssh_transport_say(t, bytes_of(payload, w.len)) < 0); /* it ends either way */
+    if (!is_over)
+        (void)(ssh_transport_say_written(t, &w) < 0); /* it ends either way */
     ssh_transport_end_waits(t);
 }
