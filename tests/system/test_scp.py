@@ -2,15 +2,21 @@
 
 import os
 import pathlib
+import re
+import shlex
 import shutil
+import subprocess
 
 import pytest
 
 import ssh_clients
-from conftest import random_bytes
+from conftest import IS_SANITIZED, random_bytes
 
 ANY_NAMES = ("a b", " x", "x ", "-r", "'", '"', "$HOME", "`id`", "*", "[x]", "a;b", "\\", "ü", "\U0001f4be", "~", "#",
              "tab\there", b"latin-\xfc", "x" * 255)
+
+
+REGRESS = pathlib.Path("/usr/lib/openssh/regress/run-tests")
 
 
 class Scp(ssh_clients.OpenSsh):
@@ -264,3 +270,40 @@ def test_directories_are_refused_without_r_and_below_a_bound(scp, root):
 def test_wrong_arguments_are_told_how_it_is_used(scp):
     for command in "scp", "scp -t", "scp -f", "scp -x -t a", "scp -t -f a", "scp -t a b":
         assert b"usage: scp" in scp.exec(command, expect=2)
+
+
+# -- OpenSSH's own regression tests --
+
+# What the suite finds as scp: the far end of a copy is ours, by ssh, and all else the real one. What the suite
+# copies lies in a folder that is our root, and it names it from the root of the machine.
+FAR_END = """#!/bin/sh
+for word in "$@"; do
+    case $word in -t | -f)
+        echo "$*" >>%(log)s
+        exec %(ssh)s "scp $(printf %%s "$*" | sed 's,%(root)s,,g')" ;;
+    esac
+done
+exec %(scp)s "$@"
+"""
+
+
+@pytest.mark.skipif(IS_SANITIZED, reason="a minute, and nothing that the plain build does not find")
+@pytest.mark.parametrize("name, far_ends", [("scp", 14), ("scp3", 10), ("scp-uri", 6)])
+def test_openssh_regression(ssh_ferryd, ssh_keys, tmp_path, name, far_ends):
+    """Their halves for the old protocol; those for SFTP, which are by the system's server here, run in
+    test_sftp_server.py."""
+    if not REGRESS.exists():
+        pytest.skip("not installed: openssh-tests")
+    scratch = tmp_path / "rg"
+    scratch.mkdir()
+    client = Scp(ssh_ferryd(scratch), tmp_path, ssh_keys)
+    program, log = tmp_path / "bin" / "scp", tmp_path / "far-ends"
+    program.parent.mkdir()
+    ssh = " ".join(shlex.quote(str(word)) for word in client.command(flags=("-q",)))
+    program.write_text(FAR_END % {"ssh": ssh, "scp": shutil.which("scp"), "root": scratch, "log": log})
+    program.chmod(0o755)
+    done = subprocess.run([REGRESS, scratch, "t-exec", "TEST_SSH_SCP=%s" % program, "LTESTS=" + name, "SUDO="],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^ok %s$" % name, done.stdout, re.MULTILINE), done.stdout
+    assert len(log.read_text().splitlines()) >= far_ends, log.read_text()

@@ -185,7 +185,8 @@ def test_signals_end_it():
 
 
 @pytest.mark.skipif(IS_SANITIZED, reason="a minute, and nothing that the plain build does not find")
-@pytest.mark.parametrize("name", ["sftp", "sftp-cmds", "sftp-badcmds", "sftp-batch", "sftp-glob", "sftp-perm", "scp-uri"])
+@pytest.mark.parametrize("name", ["sftp", "sftp-cmds", "sftp-badcmds", "sftp-batch", "sftp-glob", "sftp-perm", "scp",
+                                  "scp3", "scp-uri"])
 def test_openssh_regression(tmp_path, name):
     require("sftp", "make")
     if not REGRESS.exists():
@@ -195,7 +196,7 @@ def test_openssh_regression(tmp_path, name):
     wrapper.chmod(0o755)
     scratch = tmp_path / "rg"
     scratch.mkdir()
-    done = subprocess.run([REGRESS, scratch, "t-exec", "TEST_SSH_SFTPSERVER=%s" % wrapper, "LTESTS=" + name],
+    done = subprocess.run([REGRESS, scratch, "t-exec", "TEST_SSH_SFTPSERVER=%s" % wrapper, "LTESTS=" + name, "SUDO="],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
     shutil.rmtree(scratch)
     assert done.returncode == 0, done.stdout
