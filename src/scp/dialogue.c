@@ -143,22 +143,3 @@ void scp_audit(const struct scp *s, const char *operation, const struct xfer_res
                                   .result = result,
                               });
 }
-
-struct xfer_request scp_transfer_begin(struct scp *s, uint64_t length,
-                                       struct xfer_progress *progress)
-{
-    s->session->doing = "scp";
-    s->session->progress = progress;
-    return (struct xfer_request){
-        .length = length,
-        .buckets = {s->session->account->rate_bucket},
-        .stall_us = session_timeouts(s->session->shared)->stall_us,
-        .progress = progress,
-    };
-}
-
-void scp_transfer_end(struct scp *s)
-{
-    s->session->doing = "idle";
-    s->session->progress = NULL;
-}

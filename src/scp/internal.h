@@ -2,6 +2,7 @@
 #pragma once
 #include "scp/lines.h"
 #include "scp/scp.h"
+#include "session/transfer.h"
 
 struct scp {
     struct session *session;
@@ -45,10 +46,6 @@ MUST_CHECK int scp_path_enter(struct scp *, size_t len, struct bytes name);
 MUST_CHECK int scp_path_parse(const struct scp *, struct vpath *ret);
 void scp_audit(const struct scp *, const char *operation, const struct xfer_result *,
                int result);
-
-/* What xfer is asked for; the session shows it to who asks, until scp_transfer_end(). */
-struct xfer_request scp_transfer_begin(struct scp *, uint64_t length, struct xfer_progress *);
-void scp_transfer_end(struct scp *);
 
 /* -- the body of one file -- */
 

@@ -87,9 +87,10 @@ static PARKS int receive_body(struct sink *k, struct vupload *u, uint64_t size,
     struct xfer_progress progress = {0};
     struct scp_body body;
     scp_body_init(&body, s->lines.stream, size);
-    const struct xfer_request request = scp_transfer_begin(s, size, &progress);
+    const struct xfer_request request =
+        session_transfer_begin(s->session, "scp", size, &progress);
     int r = xfer_receive(&body.stream, u, &request, moved);
-    scp_transfer_end(s);
+    session_transfer_end(s->session, &progress);
     if (xfer_lost_peer(r))
         return r;
     *ret_error = r;

@@ -72,9 +72,10 @@ static PARKS int send_body(struct scp *s, struct vfile *file, uint64_t size)
 {
     struct xfer_progress progress = {0};
     struct xfer_result moved;
-    const struct xfer_request request = scp_transfer_begin(s, size, &progress);
+    const struct xfer_request request =
+        session_transfer_begin(s->session, "scp", size, &progress);
     int r = size > 0 ? xfer_send(file, s->lines.stream, &request, &moved) : 0;
-    scp_transfer_end(s);
+    session_transfer_end(s->session, &progress);
     if (size == 0)
         moved = (struct xfer_result){0};
     scp_audit(s, "download", &moved, r);

@@ -179,9 +179,10 @@ static PARKS int write_contents(struct tree *k, struct vfile *file, struct bytes
     struct xfer_result moved = {0};
     struct contents contents = {{&contents_ops, t->request->stream->stall_us}, t};
     uint64_t size = vfile_stat(file)->size_bytes;
-    const struct xfer_request request = tar_moves(t, size, &progress);
+    const struct xfer_request request =
+        session_transfer_begin(t->request->session, "tar", size, &progress);
     int r = size > 0 ? xfer_send(file, &contents.stream, &request, &moved) : 0;
-    tar_moved(t);
+    session_transfer_end(t->request->session, &progress);
     tar_audit(t, "download", path, &moved, r);
     if (t->error < 0)
         return t->error;

@@ -165,9 +165,10 @@ static PARKS int extract_file(struct extract *x, const struct vpath *path)
     if (r < 0)
         return r;
     tar_body_init(&body, t, (uint64_t)size);
-    const struct xfer_request request = tar_moves(t, (uint64_t)size, &progress);
+    const struct xfer_request request =
+        session_transfer_begin(t->request->session, "tar", (uint64_t)size, &progress);
     r = xfer_receive(&body.stream, u, &request, &moved);
-    tar_moved(t);
+    session_transfer_end(t->request->session, &progress);
     r = end_upload(u, r, moved.file_bytes);
     tar_audit(t, "upload", vpath_bytes(path), &moved, r);
     return r < 0 ? r : vfs_set(x->vfs, path, false, &attr);

@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 
 #include "base/limits.h"
+#include "session/transfer.h"
 #include "tar/tar.h"
 #include "tar/zstd.h"
 
@@ -37,8 +38,6 @@ int tar_failure(const struct tar *);
 PARKS MUST_CHECK int tar_complain(struct tar *, const char *path, int error);
 void tar_audit(const struct tar *, const char *operation, struct bytes path,
                const struct xfer_result *, int result);
-struct xfer_request tar_moves(struct tar *, uint64_t length, struct xfer_progress *);
-void tar_moved(struct tar *);
 
 /* -- libarchive's ends -- */
 

@@ -96,22 +96,3 @@ void tar_audit(const struct tar *t, const char *operation, struct bytes path,
                                            .result = result,
                                        });
 }
-
-struct xfer_request tar_moves(struct tar *t, uint64_t length, struct xfer_progress *progress)
-{
-    struct session *session = t->request->session;
-    session->doing = "tar";
-    session->progress = progress;
-    return (struct xfer_request){
-        .length = length,
-        .buckets = {session->account->rate_bucket},
-        .stall_us = session_timeouts(session->shared)->stall_us,
-        .progress = progress,
-    };
-}
-
-void tar_moved(struct tar *t)
-{
-    t->request->session->doing = "idle";
-    t->request->session->progress = NULL;
-}

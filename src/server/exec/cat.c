@@ -1,6 +1,6 @@
 /* cat: files to standard output, as fast as the channel takes them. */
 #include "server/exec/exec.h"
-#include "xfer/xfer.h"
+#include "session/transfer.h"
 
 static void audit(struct exec *e, const struct vpath *path, const struct xfer_result *moved,
                   int result)
@@ -28,19 +28,11 @@ static PARKS int send_file(struct exec *e, const char *name)
         return exec_complain(e, name, r);
     }
     struct xfer_progress progress = {0};
-    const struct xfer_request request = {
-        .length = UINT64_MAX,
-        .buckets = {e->session->account->rate_bucket},
-        .stall_us = session_timeouts(e->session->shared)->stall_us,
-        .progress = &progress,
-    };
     struct xfer_result moved;
-    e->session->doing = "cat";
-    e->session->progress = &progress;
+    const struct xfer_request request =
+        session_transfer_begin(e->session, "cat", UINT64_MAX, &progress);
     r = xfer_send(file, e->stream, &request, &moved);
-    e->session->doing = "idle";
-    if (e->session->progress == &progress) /* else another channel's */
-        e->session->progress = NULL;
+    session_transfer_end(e->session, &progress);
     audit(e, &path, &moved, r);
     (void)vfile_close(file);
     vpath_done(&path);
