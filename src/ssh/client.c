@@ -24,19 +24,6 @@ struct ssh_client {
 
 /* -- the session task -- */
 
-/* The server makes us hold too much: what was not dealt with yet stays as it is. */
-static bool must_stop(const struct ssh_client *c)
-{
-    return ssh_connection_is_full(c->connection) ||
-           ssh_transport_unsent(c->transport) > SSH_UNSENT_MAX;
-}
-
-static int wait_until_it_goes_on(struct ssh_client *c)
-{
-    int r = event_wait(&c->wake, clock_after(c->stream->stall_us));
-    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
-}
-
 static int wait_for_more(struct ssh_client *c)
 {
     usec_t exchange = ssh_transport_deadline(c->transport);
@@ -51,26 +38,13 @@ static int wait_for_more(struct ssh_client *c)
 static int read_and_dispatch(struct ssh_client *c)
 {
     int r = 0;
-    while (r == 0) {
-        struct ssh_packet packet;
+    while (r >= 0) {
         event_clear(&c->wake);
         if (task_is_cancelled())
             return -ECANCELED;
-        r = ssh_connection_settle(c->connection);
-        if (r < 0)
-            break;
-        ssh_connection_sweep(c->connection); /* it may have sent the last CLOSE */
-        if (must_stop(c)) {
-            r = wait_until_it_goes_on(c);
-            continue;
-        }
-        r = ssh_transport_next(c->transport, &packet);
-        if (r == SSH_NEXT_MORE)
+        r = ssh_connection_turn(c->connection);
+        if (r == SSH_TURN_NEEDS_MORE)
             r = wait_for_more(c);
-        else if (r == SSH_NEXT_PACKET)
-            r = ssh_connection_dispatch(c->connection, &packet);
-        else if (r == SSH_NEXT_OPENED)
-            r = 0;
         if (task_turn_is_over())
             task_yield();
     }

@@ -324,3 +324,39 @@ int ssh_connection_dispatch(struct ssh_connection *c, const struct ssh_packet *p
         return on_plain(c, ch, payload);
     }
 }
+
+/* -- the session task -- */
+
+/* So much was received and not yet dropped, or is to be sent, that what was not dealt with yet
+ * stays as it is: each message may have an answer. */
+static bool must_stop(const struct ssh_connection *c)
+{
+    return ssh_connection_is_full(c) || ssh_transport_unsent(c->transport) > SSH_UNSENT_MAX;
+}
+
+static int wait_until_it_goes_on(struct ssh_connection *c)
+{
+    int r = event_wait(c->settings->wake, clock_after(c->transport->lower->stall_us));
+    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
+}
+
+int ssh_connection_turn(struct ssh_connection *c)
+{
+    struct ssh_packet packet;
+    int r = ssh_connection_settle(c);
+    if (r < 0)
+        return r;
+    ssh_connection_sweep(c); /* it may have sent the last CLOSE */
+    if (must_stop(c)) {
+        r = wait_until_it_goes_on(c);
+        return r < 0 ? r : SSH_TURN_AGAIN;
+    }
+    r = ssh_transport_next(c->transport, &packet);
+    if (r == SSH_NEXT_MORE)
+        return SSH_TURN_NEEDS_MORE;
+    if (r == SSH_NEXT_PACKET) {
+        r = ssh_connection_dispatch(c, &packet);
+        return r < 0 ? r : SSH_TURN_DISPATCHED;
+    }
+    return r < 0 ? r : SSH_TURN_AGAIN; /* the gate has opened */
+}

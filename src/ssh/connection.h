@@ -80,6 +80,17 @@ MUST_CHECK int ssh_connection_settle(struct ssh_connection *);
 void ssh_connection_sweep(struct ssh_connection *);
 /* So much was received and not yet dropped that the session task must read nothing. */
 bool ssh_connection_is_full(const struct ssh_connection *);
+
+/* A turn of the session task, which has cleared the wake event: settles, sweeps, and dispatches
+ * what has come, or waits for the wake event where too much is held for more to be read:
+ * -FERRY_ESTALLED after the stream's stall time. */
+enum ssh_turn {
+    SSH_TURN_AGAIN,
+    SSH_TURN_DISPATCHED, /* a message of the peer's */
+    SSH_TURN_NEEDS_MORE, /* bytes must come first */
+};
+
+PARKS MUST_CHECK int ssh_connection_turn(struct ssh_connection *);
 /* No task of a service runs, and nothing is owed. */
 bool ssh_connection_is_idle(const struct ssh_connection *);
 /* Open or half open ones; for tests of their ends, since who has a channel needs no count. */

@@ -156,20 +156,6 @@ static bool may_doze(struct ssh_session *s)
            ssh_transport_shrink(s->transport);
 }
 
-/* What was not dealt with yet stays as it is while the peer makes us hold too much, in either
- * direction: each message may have an answer. */
-static bool must_stop(const struct ssh_session *s)
-{
-    return ssh_connection_is_full(s->connection) ||
-           ssh_transport_unsent(s->transport) > SSH_UNSENT_MAX;
-}
-
-static int wait_until_it_goes_on(struct ssh_session *s)
-{
-    int r = event_wait(&s->wake, clock_after(session_timeouts(s->base.shared)->stall_us));
-    return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
-}
-
 /* A session that dozes has the idle timeout; of another the client is asked now and then, and
  * must say something. */
 static int wait_for_a_sign(struct ssh_session *s, usec_t deadline)
@@ -210,22 +196,11 @@ static int connection_run(struct ssh_session *s)
         event_clear(&s->wake);
         r = ending_of(s);
         if (r == 0)
-            r = ssh_connection_settle(s->connection);
-        if (r < 0)
-            break;
-        ssh_connection_sweep(s->connection); /* it may have sent the last CLOSE */
-        struct ssh_packet packet;
-        if (must_stop(s)) {
-            r = wait_until_it_goes_on(s);
-            continue;
-        }
-        r = ssh_transport_next(s->transport, &packet);
-        if (r == SSH_NEXT_MORE) {
+            r = ssh_connection_turn(s->connection);
+        if (r == SSH_TURN_NEEDS_MORE) {
             r = wait_for_more(s);
-        } else if (r == SSH_NEXT_PACKET) {
+        } else if (r == SSH_TURN_DISPATCHED) {
             s->base.active_at = clock_now();
-            r = ssh_connection_dispatch(s->connection, &packet);
-        } else if (r == SSH_NEXT_OPENED) {
             r = 0;
         }
         if (task_turn_is_over())
