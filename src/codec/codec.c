@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/err.h"
