@@ -170,22 +170,14 @@ static const struct account_key *find_key(const struct account *a, const struct 
     return found;
 }
 
+/* Of a key of that kind, and not with SHA-1, whatever host keys are offered. */
 static bool is_known_algorithm(const struct ssh_auth_request *request)
 {
-    static const struct {
-        const char *name, *type;
-    } known[] = {
-        {"ssh-ed25519", "ssh-ed25519"},
-        {"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"},
-        {"rsa-sha2-512", "ssh-rsa"},
-        {"rsa-sha2-256", "ssh-rsa"},
-    };
     struct wire_reader r = wire_reader_of(request->blob);
-    struct bytes type = wire_get_string(&r, SSH_NAME_MAX);
-    for (unsigned i = 0; i < ARRAY_LEN(known); i++)
-        if (bytes_equal(bytes_str(known[i].name), request->algorithm))
-            return bytes_equal(bytes_str(known[i].type), type);
-    return false;
+    enum crypto_key_kind kind;
+    enum crypto_scheme scheme;
+    return ssh_key_kind_of(wire_get_string(&r, SSH_NAME_MAX), &kind) &&
+           ssh_scheme_of(request->algorithm, kind, &scheme) && scheme != CRYPTO_SIGN_RSA_SHA1;
 }
 
 static int say_pk_ok(struct ssh_session *s, const struct ssh_auth_request *request)

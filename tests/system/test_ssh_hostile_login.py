@@ -1,5 +1,6 @@
 """Strange requests to log in, signatures that are not what they should be, and slowness before the login."""
 
+import base64
 import contextlib
 import struct
 import time
@@ -93,6 +94,19 @@ def test_a_signature_lets_in_once_the_key_was_asked_for_or_not(own_key):
         client.send(key_request(client, key, blob))
         client.expect(raw.AUTH_SUCCESS)
         assert client.can_work()
+
+
+def test_an_rsa_key_lets_in_with_sha2_alone(ssh_ferryd, root):
+    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+    public = rsa.generate_private_key(public_exponent=65537, key_size=2048).public_key()
+    line = public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+    blob = base64.b64decode(line.split()[1])
+    with Raw(ssh_ferryd(root, config=OPEN_HOUSE, authorized=line + "\n"), stop="service") as client:
+        for algorithm, answer in (("rsa-sha2-512", raw.PK_OK), ("ssh-rsa", raw.AUTH_FAILURE), ("rsa-sha2-256", raw.PK_OK),
+                                  ("ssh-ed25519", raw.AUTH_FAILURE)):
+            client.send(message(raw.AUTH_REQUEST, USER, "ssh-connection", "publickey", False, algorithm, blob))
+            client.expect(answer)
 
 
 @pytest.mark.parametrize("how", [
