@@ -85,7 +85,7 @@ static void add_entry(struct walk *w, const char *name, char type, const char *l
     unsigned sum = 0;
     (void)snprintf(h, 100, "%s", name);
     (void)snprintf(h + 100, 8, "%07o", 0777);
-    (void)snprintf(h + 124, 12, "%011zo", strlen(contents));
+    (void)snprintf(h + 124, 12, "%011o", (unsigned)strlen(contents) & 0xffff);
     (void)snprintf(h + 136, 12, "%011o", 1000000);
     h[156] = type;
     (void)snprintf(h + 157, 100, "%s", link);
@@ -157,7 +157,7 @@ static void make_input(struct walk *w)
 
 static const char *make_command(const struct walk *w)
 {
-    static char text[COMMAND_MAX], quoted[COMMAND_MAX];
+    static char text[2 * COMMAND_MAX], quoted[COMMAND_MAX];
     (void)snprintf(quoted, sizeof(quoted), "'%s'", w->path->path); /* none has a quote */
     const char *hole = strstr(w->command->text, "%s");
     if (hole == NULL)
