@@ -4,6 +4,11 @@
  * what came before it is on its way. stream_info() tells of the stream below: what goes over
  * the wire. With a level that is automatic, codec/controller.h decides, fed with the steps and
  * with stream_info(below); TCP's unsent mark follows it.
+ * Zlib's level 0 is a copy, and runs on the loop.
+ *
+ * The pool is runtime_codec_pool(): in the one for files, those that compress would stand
+ * before everybody else (docs/adr/0032). stream_free() is for tasks here: it may park for the
+ * moment in which a job that has just run is told of.
  */
 #pragma once
 #include "codec/controller.h"
@@ -22,9 +27,10 @@ struct compress_settings {
     void *arg;
 };
 
-/* What is written to it goes down compressed; it cannot be read. stream_flush() is CODER_SYNC,
- * stream_end() ends the compressed stream and then the one below. Takes below on success and on
- * failure. Borrows pool and shares. */
+/* What is written to it goes down compressed; it cannot be read. It is gathered into steps; of
+ * a source that delivers a little now and then nothing is held back for more than a second once
+ * more comes. stream_flush() is CODER_SYNC, stream_end() ends the compressed stream and then
+ * the one below. Takes below on success and on failure. Borrows pool and shares. */
 MUST_CHECK int compress_stream_new(struct stream *below, const struct compress_settings *,
                                    struct stream **ret);
 

@@ -1,6 +1,7 @@
 /* What a connected socket is asked and told. linux/tcp.h, not netinet/tcp.h: the C library's
  * struct tcp_info ends before the fields that matter here. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/tcp.h>
 
 #include "base/err.h"
@@ -80,6 +81,17 @@ static int lowat_for(uint64_t rate_bytes_per_s)
     return bytes < LOWAT_MIN_BYTES ? LOWAT_MIN_BYTES : (int)bytes;
 }
 
+static void set_lowat(struct io_fd *f, int bytes)
+{
+    (void)(sys_setsockopt(io_fd_number(f), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes,
+                          sizeof(bytes)) < 0); /* then more is unsent, and nothing is wrong */
+}
+
+void tcp_bound_unsent(struct io_fd *f, size_t bytes)
+{
+    set_lowat(f, bytes < INT_MAX ? (int)bytes : INT_MAX);
+}
+
 void tcp_refresh_lowat(struct io_fd *f, bool among_many)
 {
     struct tcp_info info;
@@ -88,8 +100,7 @@ void tcp_refresh_lowat(struct io_fd *f, bool among_many)
     int lowat = lowat_for(info.tcpi_delivery_rate);
     if (among_many && (lowat == LOWAT_OFF || lowat > LOWAT_MANY_BYTES))
         lowat = LOWAT_MANY_BYTES;
-    (void)(sys_setsockopt(io_fd_number(f), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat,
-                          sizeof(lowat)) < 0); /* then more is unsent, and nothing is wrong */
+    set_lowat(f, lowat);
 }
 
 static uint64_t acked_bytes(const struct io_fd *f)
