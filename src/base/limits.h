@@ -23,6 +23,12 @@
 #define FTP_REPLY_MAX             16384 /* bytes of one multi-line reply */
 #define FTP_ANSWER_LINES_MAX      1024  /* lines of one that a server sends us */
 
+/* what comes compressed: a file of zeros is no crime, but beyond so many bytes one of nothing
+ * else is taken for a bomb, since it costs its sender next to nothing */
+#define EXPAND_FREE_BYTES (256 * UINT64_C(1024) * 1024)
+#define EXPAND_RATIO_MAX  200
+#define DEFLATE_AT_ONCE   256 /* transfers of one worker: each may want 1 MB */
+
 /* scp, and commands on ssh channels */
 #define SCP_LINE_MAX     2048          /* as OpenSSH's; names are at most NAME_LEN_MAX of it */
 #define SCP_DEPTH_MAX    256           /* directories in directories, as they come */

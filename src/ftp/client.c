@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "ftp/client_internal.h"
+#include "io/compress.h"
 #include "io/tcp_bulk.h"
 #include "io/tls.h"
 
@@ -26,7 +27,7 @@ void ftp_client_init(struct ftp_client *c, const struct ftp_client_settings *set
     ftp_answer_init(&c->answers);
 }
 
-struct io_fd *ftp_client_socket(const struct stream *s)
+static struct io_fd *socket_of(const struct stream *s)
 {
     struct io_fd *f = stream_fd(s);
     return f != NULL ? f : tls_socket(s);
@@ -37,8 +38,14 @@ void ftp_client_drop_data(struct ftp_client *c, bool in_order)
     if (c->data == NULL)
         return;
     if (!in_order)
-        tcp_reset_on_close(ftp_client_socket(c->data));
+        tcp_reset_on_close(c->socket);
+    if (c->is_deflate) {
+        struct stream_info info;
+        stream_info(c->data, &info);
+        c->wire_bytes = info.sent_bytes + info.received_bytes;
+    }
     c->data = stream_free(c->data);
+    c->socket = NULL;
 }
 
 void ftp_client_close(struct ftp_client *c)
@@ -47,14 +54,15 @@ void ftp_client_close(struct ftp_client *c)
     c->control = stream_free(c->control);
     ftp_answer_done(&c->answers);
     c->peer.len = c->local.len = 0;
+    c->is_deflate = c->told_level = false;
 }
 
 void ftp_client_break(struct ftp_client *c)
 {
     if (c->control != NULL)
-        tcp_break(ftp_client_socket(c->control));
+        tcp_break(socket_of(c->control));
     if (c->data != NULL)
-        tcp_break(ftp_client_socket(c->data));
+        tcp_break(c->socket);
 }
 
 bool ftp_client_is_open(const struct ftp_client *c)
@@ -294,6 +302,30 @@ int ftp_client_noop(struct ftp_client *c)
 int ftp_client_type(struct ftp_client *c, char type)
 {
     return command(c, "TYPE", bytes_of(&type, 1));
+}
+
+/* Whoever has no such option keeps a level of its own, which is as good. */
+static int tell_level(struct ftp_client *c, int level)
+{
+    bool is_auto = level == COMPRESS_AUTO;
+    if (is_auto && !c->told_level)
+        return 0;
+    char text[] = "Z LEVEL 0";
+    text[sizeof(text) - 2] = (char)('0' + (is_auto ? 0 : level));
+    int r = command(c, "OPTS MODE", is_auto ? BYTES_LIT("Z") : bytes_str(text));
+    c->told_level = !is_auto && r == 0;
+    return r == -FERRY_EREFUSED ? 0 : r;
+}
+
+int ftp_client_mode(struct ftp_client *c, char mode, int level)
+{
+    assert(mode == 'S' || (mode == 'Z' && (level == COMPRESS_AUTO || (unsigned)level <= 9)));
+    int r = command(c, "MODE", bytes_of(&mode, 1));
+    if (r < 0)
+        return r;
+    c->is_deflate = mode == 'Z';
+    c->level = (int8_t)level;
+    return c->is_deflate ? tell_level(c, level) : 0;
 }
 
 int ftp_client_dele(struct ftp_client *c, struct bytes path)

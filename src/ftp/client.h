@@ -62,10 +62,15 @@ struct ftp_client {
     struct stream *data;    /* of the transfer that is under way, or NULL */
     struct ftp_answer_reader answers;
     struct addr peer, local; /* local: what data connections are bound to; len 0: nothing */
+    struct io_fd *socket;    /* beneath data */
     bool is_upload;          /* the transfer under way */
+    bool is_deflate;         /* MODE Z */
+    int8_t level;            /* of it, in what we send: COMPRESS_AUTO, or 0 to 9 */
+    bool told_level;         /* the server sends with another level than its own */
 
     /* for the owner to read */
     uint64_t moved_bytes; /* of the transfer under way, or of the last; not yet confirmed */
+    uint64_t wire_bytes;  /* of the last one in MODE Z: what it was compressed to */
     uint16_t code;        /* of the last reply; 0: none came */
     char text[FTP_CLIENT_TEXT_MAX]; /* of its last line, printable, cut */
 };
@@ -114,6 +119,12 @@ PARKS MUST_CHECK int ftp_client_answer(struct ftp_client *, struct ftp_answer *r
 /* One command each; 0 when the server answered 2yz. */
 PARKS MUST_CHECK int ftp_client_noop(struct ftp_client *);
 PARKS MUST_CHECK int ftp_client_type(struct ftp_client *, char type); /* 'I' or 'A' */
+/* 'S', or 'Z': transfers and listings go as zlib streams (draft-preston-ftpext-deflate-04). The
+ * level, 0 to 9 or COMPRESS_AUTO, is for what we send; a server that knows OPTS MODE takes it
+ * for what it sends, and of one that does not, its own stands. All counts but wire_bytes are of
+ * what is compressed. A download that is no such stream is -EBADMSG, a bomb -FERRY_ELIMIT;
+ * both close the connection. One that was cut short is -FERRY_ETRUNCATED. */
+PARKS MUST_CHECK int ftp_client_mode(struct ftp_client *, char mode, int level);
 PARKS MUST_CHECK int ftp_client_dele(struct ftp_client *, struct bytes path);
 PARKS MUST_CHECK int ftp_client_size(struct ftp_client *, struct bytes path, uint64_t *ret);
 

@@ -3,7 +3,9 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "ftp/client_internal.h"
+#include "io/compress.h"
 #include "io/tcp_bulk.h"
 #include "io/tls.h"
 #include "task/sys.h"
@@ -52,7 +54,10 @@ static int connect_data(struct ftp_client *c)
                     clock_after(c->settings->connect_us), &f);
     if (r == 0)
         r = tcp_stream_new(f, c->settings->stall_us, &c->data);
-    return r < 0 ? ftp_client_fail(c, r) : 0;
+    if (r < 0)
+        return ftp_client_fail(c, r);
+    c->socket = f;
+    return 0;
 }
 
 static int last_reply(struct ftp_client *c)
@@ -79,6 +84,24 @@ static int secure_data(struct ftp_client *c)
     return said == -FERRY_EREFUSED ? said : ftp_client_fail(c, r);
 }
 
+static int deflate_data(struct ftp_client *c)
+{
+    struct stream *below = c->data;
+    struct pool *pool = runtime_codec_pool(runtime_self());
+    c->data = NULL;
+    int r;
+    if (c->is_upload) {
+        const struct compress_settings settings = {
+            .codec = CODEC_ZLIB, .level = c->level, .pool = pool};
+        r = compress_stream_new(below, &settings, &c->data);
+    } else {
+        const struct decoder_limits limits = {.ratio = EXPAND_RATIO_MAX,
+                                              .ratio_after_bytes = EXPAND_FREE_BYTES};
+        r = decompress_stream_new(below, CODEC_ZLIB, &limits, pool, NULL, &c->data);
+    }
+    return r < 0 ? ftp_client_fail(c, r) : 0;
+}
+
 static bool is_upload(const char *verb)
 {
     static const char *const verbs[] = {"STOR", "STOU", "APPE"};
@@ -91,7 +114,7 @@ static bool is_upload(const char *verb)
 int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct bytes path,
                               struct stream **ret)
 {
-    c->moved_bytes = 0;
+    c->moved_bytes = c->wire_bytes = 0;
     c->is_upload = is_upload(verb);
     struct ftp_answer answer;
     int r = ftp_client_can_send(verb, path) ? connect_data(c) : -FERRY_EBADNAME;
@@ -102,6 +125,8 @@ int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct byt
     ftp_answer_drop(&c->answers);
     if (r == 0 && c->settings->tls != NULL)
         r = secure_data(c);
+    if (r == 0 && c->is_deflate)
+        r = deflate_data(c);
     if (r < 0) {
         ftp_client_drop_data(c, false);
         return r;
@@ -110,14 +135,17 @@ int ftp_client_transfer_begin(struct ftp_client *c, const char *verb, struct byt
     return 0;
 }
 
-/* In TLS the end is told, or the server would have to take the upload for a part of one. Then
+/* In MODE Z what was held back is sent, and the end of the compressed stream. In TLS the end is
+ * told, or the server would have to take the upload for a part of one. Then
  * the server must close first: what it sent that we did not read (tickets) would turn our close
  * into a reset, which may overtake the last bytes. */
 int ftp_client_data_end(struct ftp_client *c)
 {
     int r = 0;
-    if (c->data != NULL && c->settings->tls != NULL)
-        r = stream_end(c->data, c->is_upload ? clock_after(c->settings->answer_us) : 0);
+    bool is_tls = c->settings->tls != NULL;
+    if (c->data != NULL && (is_tls || (c->is_deflate && c->is_upload)))
+        r = stream_end(c->data,
+                       is_tls && c->is_upload ? clock_after(c->settings->answer_us) : 0);
     if (r == -FERRY_ECLOSED || r == -FERRY_EPROTO)
         r = 0; /* the last reply tells what the server has */
     if (r < 0)

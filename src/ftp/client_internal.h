@@ -14,6 +14,3 @@ MUST_CHECK int ftp_client_expect(struct ftp_client *, const struct ftp_answer *,
 
 /* Closes the data connection; in_order: what was sent is the whole. */
 void ftp_client_drop_data(struct ftp_client *, bool in_order);
-
-/* The socket of a stream, in clear or not. */
-struct io_fd *ftp_client_socket(const struct stream *);

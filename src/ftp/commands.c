@@ -38,9 +38,10 @@ static const struct ftp_command commands[] = {
     /* parameters */
     {"TYPE", FTP_TAKES_TEXT, 0, ftp_cmd_type, "A | I | L 8", "representation of data", NULL},
     {"STRU", FTP_TAKES_TEXT, 0, ftp_cmd_stru, "F", "structure of files", NULL},
-    {"MODE", FTP_TAKES_TEXT, 0, ftp_cmd_mode, "S", "mode of transfers", NULL},
-    {"OPTS", ANYTIME | FTP_TAKES_TEXT, 0, ftp_cmd_opts, "UTF8 ON | MLST facts", "set an option",
-     "UTF8"},
+    {"MODE", FTP_TAKES_TEXT, 0, ftp_cmd_mode, "S | Z", "mode of transfers, Z compresses",
+     "MODE Z"},
+    {"OPTS", ANYTIME | FTP_TAKES_TEXT, 0, ftp_cmd_opts, "UTF8 ON | MLST facts | MODE Z LEVEL n",
+     "set an option", "UTF8"},
     /* data connections (RFC 959, RFC 2428) */
     {"PASV", 0, 0, ftp_cmd_pasv, "", "listen for a data connection, IPv4", NULL},
     {"EPSV", 0, 0, ftp_cmd_epsv, "[1 | 2 | ALL]", "listen for a data connection", "EPSV"},

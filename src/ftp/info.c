@@ -1,5 +1,6 @@
 /* NOOP SYST FEAT HELP STAT. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "ftp/session.h"
 #include "ftp/transfer.h"
 #include "ftp/wire/facts.h"
+#include "ftp/wire/mode.h"
 #include "ftp/wire/reply.h"
 
 int ftp_cmd_noop(struct ftp_session *s, const struct ftp_args *args)
@@ -85,17 +87,29 @@ int ftp_cmd_help(struct ftp_session *s, const struct ftp_args *args)
 
 /* -- STAT -- */
 
+#define MODE_TEXT_MAX 24
+
+static const char *mode_text(const struct ftp_session *s, char ret[MODE_TEXT_MAX])
+{
+    if (!s->is_deflate)
+        return "stream";
+    if (s->level == FTP_MODE_LEVEL_AUTO)
+        return "deflate, level auto";
+    (void)snprintf(ret, MODE_TEXT_MAX, "deflate, level %d", s->level);
+    return ret;
+}
+
 static int append_status(const struct ftp_session *s, struct buf *out)
 {
-    char peer[ADDR_TEXT_MAX];
+    char peer[ADDR_TEXT_MAX], mode[MODE_TEXT_MAX];
     int r = ftp_reply_open(out, 211, "Status of ferry:");
     if (r == 0)
         r = ftp_reply_line(out, " Connected from %s", addr_format(&s->base.peer, peer));
     if (r == 0)
         r = ftp_reply_line(out, " Logged in as %s", s->base.account->name);
     if (r == 0)
-        r = ftp_reply_line(out, " Type %s, structure file, mode stream",
-                           s->is_ascii ? "ASCII" : "binary");
+        r = ftp_reply_line(out, " Type %s, structure file, mode %s",
+                           s->is_ascii ? "ASCII" : "binary", mode_text(s, mode));
     if (r == 0 && s->transfer != NULL)
         r = ftp_reply_line(out, " %s %s: %" PRIu64 " bytes so far", s->transfer->kind->verb,
                            s->transfer->argument, s->transfer->progress.file_bytes);

@@ -6,6 +6,7 @@
 #include "ftp/reply.h"
 #include "ftp/session.h"
 #include "ftp/wire/facts.h"
+#include "ftp/wire/mode.h"
 
 /* RFC 959 3.1.1, RFC 1123 4.1.5: what any of these mean on a system of 8-bit bytes. */
 static const struct {
@@ -32,11 +33,21 @@ int ftp_cmd_stru(struct ftp_session *s, const struct ftp_args *args)
     return ftp_say(s, 200, "Structure is file.");
 }
 
+/* RFC 959 3.4; draft-preston-ftpext-deflate */
+static const struct {
+    const char *text, *name;
+    bool is_deflate;
+} modes[] = {{"S", "stream", false}, {"Z", "deflate", true}};
+
 int ftp_cmd_mode(struct ftp_session *s, const struct ftp_args *args)
 {
-    if (!bytes_equal_nocase(args->text, BYTES_LIT("S")))
-        return ftp_say(s, 504, "Only MODE S is known.");
-    return ftp_say(s, 200, "Mode is stream.");
+    for (unsigned i = 0; i < ARRAY_LEN(modes); i++) {
+        if (!bytes_equal_nocase(args->text, bytes_str(modes[i].text)))
+            continue;
+        s->is_deflate = modes[i].is_deflate;
+        return ftp_say(s, 200, "Mode is %s.", modes[i].name);
+    }
+    return ftp_say(s, 504, "Only MODE S and MODE Z are known.");
 }
 
 /* Holds for the next transfer command, whatever stands between: clients send PASV there. */
@@ -78,10 +89,24 @@ static int opts_mlst(struct ftp_session *s, struct bytes value)
     return ftp_say(s, 200, "MLST OPTS %s", ftp_facts_format(s->facts, text));
 }
 
+/* It holds for what we send: what comes to us says its own. */
+static int opts_mode(struct ftp_session *s, struct bytes value)
+{
+    int level;
+    if (ftp_mode_parse(value, &level) < 0)
+        return ftp_say(s, 501, "Use OPTS MODE Z LEVEL with 0 to %d or AUTO.",
+                       FTP_MODE_LEVEL_MAX);
+    s->level = (int8_t)level;
+    if (level == FTP_MODE_LEVEL_AUTO)
+        return ftp_say(s, 200, "MODE Z LEVEL is set to AUTO.");
+    return ftp_say(s, 200, "MODE Z LEVEL is set to %d.", level);
+}
+
 static const struct {
     const char *name;
     PARKS int (*set)(struct ftp_session *, struct bytes value);
-} options[] = {{"UTF8", opts_utf8}, {"UTF-8", opts_utf8}, {"MLST", opts_mlst}};
+} options[] = {
+    {"UTF8", opts_utf8}, {"UTF-8", opts_utf8}, {"MLST", opts_mlst}, {"MODE", opts_mode}};
 
 int ftp_cmd_opts(struct ftp_session *s, const struct ftp_args *args)
 {
@@ -90,5 +115,5 @@ int ftp_cmd_opts(struct ftp_session *s, const struct ftp_args *args)
         for (unsigned i = 0; i < ARRAY_LEN(options); i++)
             if (strcmp(options[i].name, request.verb) == 0)
                 return options[i].set(s, request.argument);
-    return ftp_say(s, 501, "Only OPTS UTF8 and OPTS MLST are known.");
+    return ftp_say(s, 501, "Only OPTS UTF8, OPTS MLST and OPTS MODE are known.");
 }

@@ -47,6 +47,17 @@ static const struct {
     {-FERRY_ESHUTDOWN, 426, "the server is stopping; try again later"},
 };
 
+/* Of what a client sends, where that is another story. */
+static const struct {
+    int result;
+    struct ftp_failure failure;
+} upload_failures[] = {
+    {-FERRY_ETRUNCATED,
+     {426, "the compressed data was cut short; the transfer can be resumed"}},
+    {-EBADMSG, {451, "the compressed data is damaged; send it again, or in MODE S"}},
+    {-FERRY_ELIMIT, {552, "the compressed data expands without measure; send it in MODE S"}},
+};
+
 static const char *failure_text(int result, unsigned *transfer_code)
 {
     for (unsigned i = 0; i < ARRAY_LEN(failures); i++) {
@@ -69,6 +80,14 @@ struct ftp_failure ftp_failure_of_transfer(int result)
     unsigned code = 0;
     const char *text = failure_text(result, &code);
     return (struct ftp_failure){code != 0 ? code : ftp_reply_code(result), text};
+}
+
+struct ftp_failure ftp_failure_of_upload(int result)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(upload_failures); i++)
+        if (upload_failures[i].result == result)
+            return upload_failures[i].failure;
+    return ftp_failure_of_transfer(result);
 }
 
 struct ftp_failure ftp_failure_of_connecting(int result)

@@ -19,6 +19,7 @@ struct ftp_failure {
 struct ftp_failure ftp_failure_of_command(int result);
 struct ftp_failure ftp_failure_of_connecting(int result);
 struct ftp_failure ftp_failure_of_transfer(int result);
+struct ftp_failure ftp_failure_of_upload(int result); /* the same, of one to us */
 MUST_CHECK int ftp_failure_append(struct buf *, struct ftp_failure, struct bytes name);
 
 /* Write one reply; what fails ends the session. A peer that does not read is given up after the

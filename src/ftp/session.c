@@ -11,6 +11,7 @@
 #include "ftp/reply.h"
 #include "ftp/transfer.h"
 #include "ftp/wire/facts.h"
+#include "ftp/wire/mode.h"
 #include "ftp/wire/reply.h"
 #include "io/tcp.h"
 
@@ -38,6 +39,8 @@ void ftp_session_reset(struct ftp_session *s)
 {
     s->facts = FTP_FACTS_ALL;
     s->is_ascii = true; /* RFC 959 5.1 */
+    s->is_deflate = false;
+    s->level = FTP_MODE_LEVEL_AUTO;
     s->is_epsv_only = false;
 }
 

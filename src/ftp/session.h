@@ -29,12 +29,14 @@ struct ftp_session {
     uint64_t restart_at;           /* REST, for the next transfer */
     uint64_t allocate_bytes;       /* ALLO, for the next upload */
     uint8_t facts;                 /* OPTS MLST */
+    int8_t level;                  /* OPTS MODE Z: FTP_MODE_LEVEL_AUTO, or 0 to 9 */
     uint8_t commands_before_login;
     uint8_t wrong_passwords;
-    bool is_ascii;     /* TYPE A */
-    bool is_epsv_only; /* EPSV ALL */
-    bool is_holding;   /* a whole line waits for the transfer */
-    bool is_quitting;  /* nothing more is read; 221 after the transfer */
+    bool is_ascii : 1;     /* TYPE A */
+    bool is_deflate : 1;   /* MODE Z */
+    bool is_epsv_only : 1; /* EPSV ALL */
+    bool is_holding : 1;   /* a whole line waits for the transfer */
+    bool is_quitting : 1;  /* nothing more is read; 221 after the transfer */
 };
 
 /* The loop's result when it ends without a failure. */
@@ -52,5 +54,5 @@ static inline struct bytes ftp_session_cwd(const struct ftp_session *s)
 
 /* Drops what a login and its commands left behind. */
 void ftp_session_forget(struct ftp_session *);
-/* TYPE, OPTS MLST and EPSV ALL as at the start. */
+/* TYPE, MODE, OPTS and EPSV ALL as at the start. */
 void ftp_session_reset(struct ftp_session *);

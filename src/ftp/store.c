@@ -105,7 +105,8 @@ static bool came_in_one_go(const struct ftp_transfer *t)
 
 static usec_t last_look_us(struct ftp_transfer *t)
 {
-    bool is_all = t->expect_bytes != 0 && t->moved.file_bytes >= t->expect_bytes;
+    bool is_all = t->is_deflate || /* its end is marked, and no kernel marks it */
+                  (t->expect_bytes != 0 && t->moved.file_bytes >= t->expect_bytes);
     if (is_all || came_in_one_go(t) || t->session->is_quitting)
         return 0;
     bool replaces = vupload_replaces(((struct store *)t)->upload);
@@ -129,10 +130,20 @@ static bool client_has_left(const struct ftp_session *s)
 }
 
 /* What found no room is not kept: it would go on taking the room, under a name that no listing
- * shows, and its owner could not even see what to delete. */
-static bool found_no_room(int result)
+ * shows, and its owner could not even see what to delete. Nor is what nobody should go on with:
+ * a damaged stream shows that only behind the damage. */
+static bool is_to_keep(int result)
 {
-    return result == -FERRY_EQUOTA || result == -ENOSPC || result == -EDQUOT;
+    switch (result) {
+    case -FERRY_EQUOTA:
+    case -ENOSPC:
+    case -EDQUOT:
+    case -EBADMSG:
+    case -FERRY_ELIMIT:
+        return false;
+    default:
+        return true;
+    }
 }
 
 static int end_upload(struct ftp_transfer *t, int result)
@@ -142,7 +153,7 @@ static int end_upload(struct ftp_transfer *t, int result)
     if (result >= 0 && client_has_left(t->session))
         result = -FERRY_ECLOSED;
     if (result < 0) {
-        vupload_break(upload, found_no_room(result) ? 0 : written_end);
+        vupload_break(upload, is_to_keep(result) ? written_end : 0);
         return result;
     }
     return vupload_commit(upload, written_end);
@@ -152,6 +163,7 @@ static const struct ftp_transfer_kind store = {
     .verb = "STOR",
     .operation = "upload",
     .restarts = true,
+    .is_upload = true,
     .size = sizeof(struct store),
     .open = begin_store,
     .announce = announce,
@@ -162,6 +174,7 @@ static const struct ftp_transfer_kind store = {
 static const struct ftp_transfer_kind append = {
     .verb = "APPE",
     .operation = "append",
+    .is_upload = true,
     .size = sizeof(struct store),
     .open = begin_append,
     .announce = announce,
@@ -172,6 +185,7 @@ static const struct ftp_transfer_kind append = {
 static const struct ftp_transfer_kind store_unique = {
     .verb = "STOU",
     .operation = "upload",
+    .is_upload = true,
     .size = sizeof(struct store),
     .open = begin_unique,
     .announce = announce_unique,

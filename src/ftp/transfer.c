@@ -1,6 +1,7 @@
 #include "ftp/transfer.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/limits.h"
@@ -10,15 +11,75 @@
 #include "ftp/handlers.h"
 #include "ftp/reply.h"
 #include "ftp/session.h"
+#include "ftp/wire/mode.h"
 #include "ftp/wire/reply.h"
 #include "io/ascii.h"
+#include "io/compress.h"
 
 /* Closing may wait for a disk (fsync, rename); past this the answer is a failure and what the
  * disk does later is its own affair. What failed has less to wait for. */
 #define CLOSE_US        (60 * USEC_PER_S)
 #define CLOSE_BROKEN_US (2 * USEC_PER_S)
 
+#define DECISION_TEXT_MAX 200
+
 /* -- in the transfer's task -- */
+
+/* Transfers of this worker in MODE Z: each has a compressor's memory. */
+static _Thread_local unsigned deflating;
+
+static void log_decision(void *arg, const struct controller_decision *decision)
+{
+    const struct ftp_transfer *t = arg;
+    struct log_record record;
+    char why[DECISION_TEXT_MAX];
+    controller_explain(decision, sizeof(why), why);
+    session_log_begin(&t->session->base, &record, LOG_DEBUG, "compression-level");
+    log_u64(&record, "level", (uint64_t)decision->level);
+    log_text(&record, "why", why);
+    log_end(&record);
+}
+
+/* Takes the stream, as filters do. */
+static int deflate_filter(struct ftp_transfer *t, struct stream *data, struct stream **ret)
+{
+    struct pool *pool = runtime_codec_pool(runtime_self());
+    if (t->kind->is_upload) {
+        const struct decoder_limits limits = {.ratio = EXPAND_RATIO_MAX,
+                                              .ratio_after_bytes = EXPAND_FREE_BYTES};
+        (void)snprintf(t->compression, sizeof(t->compression), "zlib");
+        return decompress_stream_new(data, CODEC_ZLIB, &limits, pool, NULL, ret);
+    }
+    struct compress_settings settings = {.codec = CODEC_ZLIB,
+                                         .level = t->level,
+                                         .pool = pool,
+                                         .decided = log_decision,
+                                         .arg = t};
+    if (t->level == FTP_MODE_LEVEL_AUTO) {
+        settings.level = COMPRESS_AUTO;
+        (void)snprintf(t->compression, sizeof(t->compression), "zlib:auto");
+    } else {
+        (void)snprintf(t->compression, sizeof(t->compression), "zlib:%d", t->level);
+    }
+    return compress_stream_new(data, &settings, ret);
+}
+
+static int move_through_filters(struct ftp_transfer *t, struct stream *data)
+{
+    int r = t->is_deflate ? deflate_filter(t, data, &data) : 0;
+    if (r == 0 && t->is_ascii)
+        r = ascii_stream_new(data, &data);
+    if (r < 0)
+        return r;
+    r = t->kind->move(t, data);
+    if (t->is_deflate) { /* what was held back to the end is counted too */
+        struct stream_info info;
+        stream_info(data, &info);
+        t->moved.wire_bytes = info.sent_bytes + info.received_bytes;
+    }
+    stream_free(data);
+    return r;
+}
 
 static int connect_and_move(struct ftp_transfer *t)
 {
@@ -27,13 +88,13 @@ static int connect_and_move(struct ftp_transfer *t)
     if (r < 0)
         return r;
     t->phase = FTP_TRANSFER_CONNECTED;
-    if (t->is_ascii) {
-        r = ascii_stream_new(data, &data);
-        if (r < 0)
-            return r;
+    if (t->is_deflate && deflating >= DEFLATE_AT_ONCE) {
+        stream_free(data);
+        return -EBUSY;
     }
-    r = t->kind->move(t, data);
-    stream_free(data);
+    deflating += t->is_deflate;
+    r = move_through_filters(t, data);
+    deflating -= t->is_deflate;
     return r;
 }
 
@@ -91,6 +152,8 @@ static int transfer_new(struct ftp_session *s, const struct ftp_transfer_kind *k
     t->kind = kind;
     t->session = s;
     t->is_ascii = s->is_ascii;
+    t->is_deflate = s->is_deflate;
+    t->level = s->level;
     t->argument = mem_new(argument.len + 1);
     int r = t->argument != NULL ? 0 : -ENOMEM;
     if (r == 0) {
@@ -140,6 +203,7 @@ int ftp_transfer_start(struct ftp_session *s, const struct ftp_transfer_kind *ki
 
 static void write_records(const struct ftp_transfer *t)
 {
+    const char *compression = t->compression[0] != '\0' ? t->compression : NULL;
     if (t->kind->operation != NULL)
         session_audit(&t->session->base, &(struct audit){
                                              .operation = t->kind->operation,
@@ -147,6 +211,7 @@ static void write_records(const struct ftp_transfer *t)
                                              .offset = t->offset,
                                              .bytes = t->moved.file_bytes,
                                              .wire_bytes = t->moved.wire_bytes,
+                                             .compression = compression,
                                              .seconds_us = t->moved.seconds_us,
                                              .result = t->result,
                                          });
@@ -184,7 +249,9 @@ static int append_end(struct buf *out, const struct ftp_transfer *t)
     if (t->result >= 0)
         return ftp_reply(out, 226, "Transfer complete.");
     struct ftp_failure failure;
-    if (t->phase == FTP_TRANSFER_CONNECTED || t->is_aborted)
+    if (t->phase == FTP_TRANSFER_CONNECTED && t->kind->is_upload)
+        failure = ftp_failure_of_upload(t->result);
+    else if (t->phase == FTP_TRANSFER_CONNECTED || t->is_aborted)
         failure = ftp_failure_of_transfer(t->result);
     else if (t->phase == FTP_TRANSFER_OPENED)
         failure = ftp_failure_of_connecting(t->result);

@@ -35,6 +35,8 @@
 struct ftp_session;
 struct ftp_transfer;
 
+#define FTP_COMPRESSION_TEXT_MAX 12
+
 enum ftp_transfer_phase {
     FTP_TRANSFER_OPENING,
     FTP_TRANSFER_OPENED,    /* 150 can be said; the data connection is made */
@@ -47,6 +49,7 @@ struct ftp_transfer_kind {
     const char *verb;      /* what `who` shows */
     const char *operation; /* of the audit record; NULL: none is written */
     bool restarts;         /* REST means something to it */
+    bool is_upload;        /* the client sends */
     size_t size;           /* of the object that begins with struct ftp_transfer */
     PARKS int (*open)(struct ftp_transfer *);
     int (*announce)(struct ftp_transfer *, struct buf *out); /* appends 150 */
@@ -66,6 +69,8 @@ struct ftp_transfer {
     uint64_t offset;       /* REST */
     uint64_t expect_bytes; /* ALLO */
     bool is_ascii;         /* TYPE A */
+    bool is_deflate;       /* MODE Z */
+    int8_t level;          /* of it, if we send */
     bool takes_partial;    /* SIZE told this name's partial size (APPE) */
     bool is_announced;     /* 150 was said */
     bool is_finished;      /* result is final; the task is about to return */
@@ -74,6 +79,7 @@ struct ftp_transfer {
     int result; /* of the phase it ended in */
     struct xfer_progress progress;
     struct xfer_result moved;
+    char compression[FTP_COMPRESSION_TEXT_MAX]; /* for the audit record; "": none */
 };
 
 /* Takes what PASV or PORT prepared, REST and ALLO, and starts the task; or says why not. path

@@ -5,6 +5,7 @@
 #include "ftp/wire/command.h"
 #include "ftp/wire/facts.h"
 #include "ftp/wire/list_argument.h"
+#include "ftp/wire/mode.h"
 #include "ftp/wire/site.h"
 #include "ftp/wire/timeval.h"
 #include "invariant.h"
@@ -66,6 +67,9 @@ static void use_argument(struct bytes argument)
         expect_tail(path, argument);
         expect_time(us);
     }
+    int level;
+    if (ftp_mode_parse(argument, &level) == 0)
+        INVARIANT(level >= FTP_MODE_LEVEL_AUTO && level <= FTP_MODE_LEVEL_MAX);
     unsigned facts = ftp_facts_parse(argument);
     INVARIANT((facts & ~FTP_FACTS_ALL) == 0);
     INVARIANT(ftp_facts_parse(bytes_str(ftp_facts_format(facts, text))) == facts);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "ftp_peer.h"
+#include "io/compress.h"
 #include "io/tls.h"
 #include "tls_peer.h"
 
@@ -21,11 +22,18 @@
 #define PASSIVE "passive" /* 227 with the port of the data listener */
 #define SILENCE "silence" /* and nothing more */
 
+/* "12345", as zlib makes of it */
+static const uint8_t packed_five[] = {0x78, 0x9c, 0x33, 0x34, 0x32, 0x36, 0x31,
+                                      0x05, 0x00, 0x02, 0xf8, 0x01, 0x00};
+
 enum data_action {
     DATA_NONE,       /* nobody listens */
     DATA_WHOLE,      /* five bytes and close_notify */
     DATA_CUT,        /* five bytes and the end of TCP */
+    DATA_WHOLE_Z,    /* the same five, as a zlib stream */
+    DATA_CUT_Z,      /* all but its end, and close_notify */
     DATA_TAKE,       /* reads to close_notify */
+    DATA_TAKE_Z,     /* the same of a zlib stream */
     DATA_SEES_BREAK, /* reads, and must not come to close_notify */
     DATA_HANG_UP,    /* no handshake */
     DATA_PLAIN,      /* talks in clear */
@@ -64,6 +72,32 @@ static int take_five(void *arg, struct bytes data)
 {
     *(bool *)arg = bytes_equal(data, BYTES_LIT("12345"));
     return 0;
+}
+
+static int mode_z(struct ftp_client *c)
+{
+    int r = ftp_peer_log_in(c);
+    return r == 0 ? ftp_client_mode(c, 'Z', COMPRESS_AUTO) : r;
+}
+
+static int retr_in_mode_z(struct ftp_client *c)
+{
+    uint64_t bytes;
+    bool is_right = false;
+    const struct ftp_sink sink = {take_five, &is_right};
+    int r = mode_z(c);
+    if (r == 0)
+        r = ftp_client_retr(c, BYTES_LIT("f"), &sink, &bytes);
+    TASK_ASSERT(r != 0 || (is_right && bytes == 5 && c->wire_bytes == sizeof(packed_five)));
+    return r;
+}
+
+static int stor_in_mode_z(struct ftp_client *c)
+{
+    const struct ftp_source source = {.fd = -1, .block = BYTES_LIT(UPLOAD), .len = 16};
+    uint64_t bytes;
+    int r = mode_z(c);
+    return r == 0 ? ftp_client_stor(c, BYTES_LIT("f"), &source, &bytes) : r;
 }
 
 static int retr_into_a_sink(struct ftp_client *c)
@@ -228,6 +262,27 @@ static const struct row rows[] = {
      226,
      DATA_WHOLE,
      {IN_TLS, LOGIN, PASSIVE, "150 go\r\n226 ok"}},
+    {"sends them in MODE Z",
+     retr_in_mode_z,
+     0,
+     true,
+     226,
+     DATA_WHOLE_Z,
+     {IN_TLS, LOGIN, "200 deflate", PASSIVE, "150 go\r\n226 ok"}},
+    {"cuts them off in MODE Z",
+     retr_in_mode_z,
+     -FERRY_ETRUNCATED,
+     true,
+     226,
+     DATA_CUT_Z,
+     {IN_TLS, LOGIN, "200 deflate", PASSIVE, "150 go\r\n226 ok"}},
+    {"takes a block in MODE Z",
+     stor_in_mode_z,
+     0,
+     true,
+     226,
+     DATA_TAKE_Z,
+     {IN_TLS, LOGIN, "200 deflate", PASSIVE, "150 go\r\n226 ok"}},
     {"is cut off",
      retr,
      -FERRY_ETRUNCATED,
@@ -369,14 +424,30 @@ static void serve_control(void *arg)
     stream_free(line.s);
 }
 
-/* The whole of an upload, or how it broke. */
-static int take_upload(struct tls_peer *peer)
+/* In place; it must be the whole of a stream. */
+static size_t unpack(uint8_t *data, size_t len)
 {
-    char data[100];
+    const struct decoder_limits no_limits = {0};
+    uint8_t out[100];
+    struct decoder *decoder;
+    struct bytes in = bytes_of(data, len);
+    TASK_ASSERT(decoder_new(CODEC_ZLIB, &no_limits, &decoder) == 0);
+    TASK_ASSERT(decoder_step(decoder, &in, out, sizeof(out), &len) == 1 && in.len == 0);
+    (void)decoder_free(decoder);
+    memcpy(data, out, len);
+    return len;
+}
+
+/* The whole of an upload, or how it broke. */
+static int take_upload(struct tls_peer *peer, bool is_packed)
+{
+    uint8_t data[100];
     size_t len = 0;
     ssize_t n;
     while ((n = tls_peer_read(peer, data + len, sizeof(data) - len)) > 0)
         len += (size_t)n;
+    if (n == 0 && is_packed)
+        len = unpack(data, len);
     TASK_ASSERT(n < 0 || bytes_equal(bytes_of(data, len), BYTES_LIT(UPLOAD)));
     return (int)n;
 }
@@ -400,14 +471,20 @@ static void serve_data(void *arg)
         TASK_ASSERT(SSL_session_reused(peer.ssl) == 1); /* that of the control connection */
     if (action == DATA_WHOLE || action == DATA_CUT)
         TASK_ASSERT(tls_peer_write(&peer, BYTES_LIT("12345")) == 0);
-    if (action == DATA_WHOLE)
+    size_t cut = action == DATA_CUT_Z ? 1 : 0;
+    if (action == DATA_WHOLE_Z || action == DATA_CUT_Z)
+        TASK_ASSERT(tls_peer_write(&peer, bytes_of(packed_five, sizeof(packed_five) - cut)) ==
+                    0);
+    if (action == DATA_WHOLE || action == DATA_WHOLE_Z || action == DATA_CUT_Z)
         TASK_ASSERT(tls_peer_close_notify(&peer) == 0);
-    if (action == DATA_TAKE) /* late: tickets that a client closes upon would make a reset */
+    bool is_packed = action == DATA_TAKE_Z;
+    if (action == DATA_TAKE ||
+        is_packed) /* late: tickets that a client closes upon would make a reset */
         TASK_ASSERT(task_sleep_until(clock_after(USEC_PER_S)) == 0);
-    if (action == DATA_TAKE)
-        TASK_ASSERT(take_upload(&peer) == 0);
+    if (action == DATA_TAKE || is_packed)
+        TASK_ASSERT(take_upload(&peer, is_packed) == 0);
     if (action == DATA_SEES_BREAK)
-        TASK_ASSERT(take_upload(&peer) < 0);
+        TASK_ASSERT(take_upload(&peer, false) < 0);
     tls_peer_done(&peer);
     stream_free(s);
 }

@@ -183,7 +183,7 @@ def test_quit_says_goodbye_and_closes(ftp):
 
 
 @pytest.mark.parametrize("command, code", [
-    ("MODE S", 200), ("MODE s", 200), ("MODE B", 504), ("MODE Z", 504), ("MODE", 501),
+    ("MODE S", 200), ("MODE s", 200), ("MODE B", 504), ("MODE Z", 200), ("MODE S", 200), ("MODE", 501),
     ("STRU F", 200), ("STRU R", 504), ("STRU", 501),
     ("TYPE I", 200), ("TYPE A", 200), ("TYPE A N", 200), ("TYPE L 8", 200), ("TYPE L8", 200), ("TYPE E", 504),
     ("TYPE L 7", 504), ("TYPE", 501),

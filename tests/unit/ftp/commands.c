@@ -84,7 +84,7 @@ static void during_a_transfer_four_commands_are_answered(void **state)
 static void every_extension_is_announced(void **state)
 {
     (void)state;
-    static const char *const verbs[] = {"OPTS", "EPSV", "EPRT", "REST",
+    static const char *const verbs[] = {"MODE", "OPTS", "EPSV", "EPRT", "REST",
                                         "MLST", "SIZE", "MDTM", "MFMT"};
     unsigned count;
     const struct ftp_command *commands = ftp_commands(&count);
