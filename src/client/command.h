@@ -1,12 +1,18 @@
 /* The commands of ferry: one table, from which the help text is made.
  *
  * A command gets its own argument vector (argv[0] is its name) and returns the exit code: 0, 1
- * when what it tried failed, 2 when it was used wrongly. It says why itself.
+ * when what it tried failed, 2 when it was used wrongly, 3 when a server could not be reached
+ * or let nobody in. It says why itself.
  */
 #pragma once
 #include <stdio.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_NO_LOGIN = 3, /* no connection, or nobody was let in */
+};
 
 struct command {
     const char *name;
@@ -22,3 +28,8 @@ void command_print_help(FILE *);
 int command_who(int argc, char **argv);   /* client/who.c */
 int command_kick(int argc, char **argv);  /* client/kick.c */
 int command_bench(int argc, char **argv); /* client/bench.c */
+int command_ls(int argc, char **argv);    /* client/ls.c */
+int command_cat(int argc, char **argv);   /* client/cat.c */
+int command_rm(int argc, char **argv);    /* client/rm.c */
+int command_mkdir(int argc, char **argv); /* client/mkdir.c */
+int command_mv(int argc, char **argv);    /* client/mv.c */

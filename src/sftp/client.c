@@ -37,10 +37,12 @@ int sftp_client_wait(struct sftp_client *c, struct event *event)
     usec_t began_at = clock_now();
     for (;;) {
         usec_t from = c->heard_at > began_at ? c->heard_at : began_at;
+        if (c->sinking != NULL) /* it is we who do not listen */
+            from = clock_now();
         int r = event_wait(event, from + c->stall_us);
         if (r != -ETIMEDOUT)
             return r;
-        if (clock_now() >= c->heard_at + c->stall_us) {
+        if (c->sinking == NULL && clock_now() >= c->heard_at + c->stall_us) {
             sftp_client_break(c, -FERRY_ESTALLED);
             return -FERRY_ESTALLED;
         }

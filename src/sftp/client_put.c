@@ -26,7 +26,7 @@ struct upload {
     struct sftp_remote file;
     const struct sftp_put *put;
     struct sftp_flow flow;
-    bool has_ended; /* the source */
+    bool has_ended, has_failed; /* the source */
     struct layout layout;
 };
 
@@ -127,6 +127,7 @@ static PARKS int write_one(struct upload *u)
     ssize_t n = u->put->source(u->put->arg, u->flow.next, chunk, chunk->pieces, 1);
     int r = n < 0 ? (int)n : 0;
     u->has_ended = n == 0;
+    u->has_failed = n < 0;
     if (n > 0) {
         uint8_t head[SFTP_HEAD_BYTES + SFTP_HANDLE_MAX];
         struct wire_writer w = wire_writer_of(head, sizeof(head));
@@ -158,6 +159,7 @@ static PARKS int fill_and_send(struct upload *u, struct room *room)
     if (n <= 0) {
         room_drop(room);
         u->has_ended = n == 0;
+        u->has_failed = n < 0;
         return (int)n;
     }
     int r = send_writes(u, room, l, (size_t)n);
@@ -244,7 +246,8 @@ static PARKS int put_file(struct upload *u, struct bytes path, uint64_t *ret_byt
     r = finish(u);
     sftp_flow_leave(c, &u->flow);
     *ret_bytes = u->flow.bytes;
-    if (r == -ECANCELED || c->broken < 0) /* a file that is left open is no whole one */
+    /* a file that is left open is no whole one */
+    if (r == -ECANCELED || u->has_failed || c->broken < 0)
         return r < 0 ? r : c->broken;
     int closed = sftp_client_close(c, &u->file);
     return r < 0 ? r : closed;

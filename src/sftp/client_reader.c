@@ -116,7 +116,9 @@ static void flow_status(struct sftp_client *c, const struct sftp_slot *slot,
     }
     if (r < 0 && r != -ENODATA && flow->result == 0)
         flow->result = r;
-    flow_answered(flow, slot, slot->waiting == SFTP_SLOT_WRITE && r == 0 ? slot->len : 0);
+    /* behind a WRITE that failed none counts: what is told has no gap */
+    bool is_written = slot->waiting == SFTP_SLOT_WRITE && r == 0 && flow->result == 0;
+    flow_answered(flow, slot, is_written ? slot->len : 0);
 }
 
 /* -- answers -- */

@@ -234,23 +234,50 @@ static bool is_host_name(struct bytes host)
     return host.len > 0;
 }
 
-int ssh_known_hosts_line(struct bytes host, uint16_t port, struct bytes key_blob,
-                         struct buf *ret)
+/* What follows the host, with the end of the line. */
+static int add_key(struct bytes key_blob, struct buf *ret)
 {
-    struct host_name name;
-    struct bytes type = type_of(key_blob);
-    if (!is_host_name(host) || type.len == 0)
-        return -EINVAL;
-    int r = name_host(host, port, &name);
+    int r = buf_append_byte(ret, ' ');
     if (r == 0)
-        r = buf_append_bytes(ret, name.text);
-    if (r == 0)
-        r = buf_append_byte(ret, ' ');
-    if (r == 0)
-        r = buf_append_bytes(ret, type);
+        r = buf_append_bytes(ret, type_of(key_blob));
     if (r == 0)
         r = buf_append_byte(ret, ' ');
     if (r == 0)
         r = ssh_base64_encode(key_blob, ret);
     return r == 0 ? buf_append_byte(ret, '\n') : r;
+}
+
+int ssh_known_hosts_line(struct bytes host, uint16_t port, struct bytes key_blob,
+                         struct buf *ret)
+{
+    struct host_name name;
+    if (!is_host_name(host) || type_of(key_blob).len == 0)
+        return -EINVAL;
+    int r = name_host(host, port, &name);
+    if (r == 0)
+        r = buf_append_bytes(ret, name.text);
+    return r == 0 ? add_key(key_blob, ret) : r;
+}
+
+int ssh_known_hosts_line_hashed(struct bytes host, uint16_t port,
+                                const uint8_t salt[SSH_SALT_BYTES], struct bytes key_blob,
+                                struct buf *ret)
+{
+    uint8_t digest[CRYPTO_DIGEST_MAX];
+    struct bytes salt_bytes = bytes_of(salt, SSH_SALT_BYTES);
+    struct host_name name;
+    if (!is_host_name(host) || type_of(key_blob).len == 0)
+        return -EINVAL;
+    int r = name_host(host, port, &name);
+    if (r == 0)
+        r = hash_host(salt_bytes, name.text, digest);
+    if (r == 0)
+        r = buf_append_str(ret, "|1|");
+    if (r == 0)
+        r = ssh_base64_encode(salt_bytes, ret);
+    if (r == 0)
+        r = buf_append_byte(ret, '|');
+    if (r == 0)
+        r = ssh_base64_encode(bytes_of(digest, crypto_digest_len(CRYPTO_SHA1)), ret);
+    return r == 0 ? add_key(key_blob, ret) : r;
 }

@@ -31,3 +31,8 @@ unsigned ssh_known_hosts_types(struct bytes file, struct bytes host, uint16_t po
 struct buf;
 MUST_CHECK int ssh_known_hosts_line(struct bytes host, uint16_t port, struct bytes key_blob,
                                     struct buf *ret);
+/* The same with the host's name hashed by SSH_SALT_BYTES of randomness. */
+#define SSH_SALT_BYTES 20
+MUST_CHECK int ssh_known_hosts_line_hashed(struct bytes host, uint16_t port,
+                                           const uint8_t salt[SSH_SALT_BYTES],
+                                           struct bytes key_blob, struct buf *ret);
