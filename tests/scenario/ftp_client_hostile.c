@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "base/err.h"
 #include "check.h"
 #include "ftp_peer.h"
@@ -33,6 +35,7 @@ enum data_action {
     DATA_RESET,
     DATA_SILENT,
     DATA_ENDLESS,
+    DATA_BOMB,       /* zeros without end, compressed */
     DATA_SEES_BREAK, /* reads, and must not come to an orderly end */
 };
 
@@ -55,6 +58,12 @@ static int retr(struct ftp_client *c)
     int r = ftp_client_retr(c, BYTES_LIT("f"), NULL, &bytes);
     TASK_ASSERT(r == 0 ? bytes == c->moved_bytes : bytes == 7);
     return r;
+}
+
+static int retr_in_mode_z(struct ftp_client *c)
+{
+    int r = ftp_client_mode(c, 'Z', 6);
+    return r == 0 ? retr(c) : r;
 }
 
 static int throw_away(void *arg, struct bytes data)
@@ -210,6 +219,14 @@ static const struct row rows[] = {
      .data = DATA_ENDLESS, .says = {GREETS, PASSIVE, GOES_ON}},
     {"never ends a listing", nlst, -FERRY_ELIMIT, .limits = true, .code = 150,
      .data = DATA_ENDLESS, .says = {GREETS, PASSIVE, GOES_ON}},
+    {"compresses zeros without end", retr_in_mode_z, -FERRY_ELIMIT, .code = 150,
+     .data = DATA_BOMB, .says = {GREETS, "200 Z\r\n", "200 6\r\n", PASSIVE, GOES_ON}},
+    {"says Z and sends in clear", retr_in_mode_z, -EBADMSG, .code = 150, .data = DATA_FIVE,
+     .says = {GREETS, "200 Z\r\n", "200 6\r\n", PASSIVE, GOES_ON}},
+    {"says Z and sends no stream", retr_in_mode_z, -FERRY_ETRUNCATED, true, .code = 226,
+     .data = DATA_EMPTY, .says = {GREETS, "200 Z\r\n", "200 6\r\n", PASSIVE, GOES_ON IS_DONE}},
+    {"knows no MODE Z", retr_in_mode_z, -FERRY_EREFUSED, true, .code = 504,
+     .says = {GREETS, "504 no\r\n"}},
     {"answers RETR with garbage", retr, -FERRY_EPROTO, .code = 227, .data = DATA_FIVE,
      .says = {GREETS, PASSIVE, "hello\r\n"}},
     {"has no room", stor, -FERRY_EREFUSED, true, .code = 452, .data = DATA_RESET,
@@ -323,6 +340,32 @@ static void serve_control(void *arg)
     stream_free(s);
 }
 
+/* Behind a flush to a whole byte the same input makes the same output: it can be repeated. */
+static size_t pack_zeros(z_stream *z, uint8_t *out, size_t max)
+{
+    static uint8_t zeros[64 * 1024];
+    z->next_in = zeros;
+    z->avail_in = sizeof(zeros);
+    z->next_out = out;
+    z->avail_out = (uInt)max;
+    TASK_ASSERT(deflate(z, Z_SYNC_FLUSH) == Z_OK && z->avail_in == 0 && z->avail_out > 0);
+    return max - z->avail_out;
+}
+
+static void say_zeros_without_end(struct stream *s)
+{
+    uint8_t first[200], next[200];
+    z_stream z = {.zalloc = NULL};
+    TASK_ASSERT(deflateInit(&z, 6) == Z_OK);
+    struct bytes first_bytes = bytes_of(first, pack_zeros(&z, first, sizeof(first)));
+    struct bytes next_bytes = bytes_of(next, pack_zeros(&z, next, sizeof(next)));
+    (void)deflateEnd(&z);
+    int r = stream_write_bytes(s, first_bytes);
+    while (r == 0)
+        r = stream_write_bytes(s, next_bytes);
+    TASK_ASSERT(r == -FERRY_ECLOSED);
+}
+
 static void serve_data(void *arg)
 {
     struct server *server = arg;
@@ -333,6 +376,8 @@ static void serve_data(void *arg)
         TASK_ASSERT(say(s, "12345") == 0);
     if (server->row->data == DATA_ENDLESS)
         say_without_end(s, "", "12345", false);
+    if (server->row->data == DATA_BOMB)
+        say_zeros_without_end(s);
     if (server->row->data == DATA_RESET)
         tcp_reset_on_close(stream_fd(s));
     if (server->row->data == DATA_SILENT)

@@ -324,6 +324,22 @@ def test_a_quota_holds_for_what_comes_out(ferryd, root):
         still_works(ftp)
 
 
+def test_a_rate_holds_for_what_comes_out_and_nothing_is_held_back_by_it(ferryd, root):
+    server = ferryd(root, config="defaults { rate_bytes_per_s = 100000 }")
+    (root / "text").write_bytes(TEXT[:300_000])
+    with Dialogue(server) as ftp:
+        ftp.ask("MODE Z", 200)
+        with ftp.data() as data:
+            ftp.ask("RETR text", 150)
+            unpacker, content = zlib.decompressobj(), b""
+            while len(content) < 1000:
+                content += unpacker.decompress(data.recv(65536))
+            ftp.ask("NOOP", 200)  # and no last reply before it
+            content += unpacker.decompress(read_all(data))
+        ftp.expect(226)
+        assert content == TEXT[:300_000]
+
+
 def test_single_bytes_and_pauses_make_the_same_file(ftp, root):
     packed = zlib.compress(TEXT[:3000])
     with ftp.data() as data:
