@@ -166,32 +166,40 @@ static int take_year(struct bytes word, int64_t now_us, struct civil *c, int64_t
     return clock_from_utc(c, ret_us) < 0 ? -FERRY_EPROTO : 0;
 }
 
-/* Size and date: the words before them are links, owner and group, of which some servers leave
- * one out. */
-static int take_size_and_date(struct bytes *rest, int64_t now_us, struct endpoint_facts *ret)
+/* The words from the size on, of which the month is known; *rest is behind the month. */
+static int take_from_size(struct bytes size, int month, struct bytes *rest, int64_t now_us,
+                          struct endpoint_facts *ret)
 {
-    struct bytes size = BYTES_NONE, word = BYTES_NONE;
-    struct civil c = {0};
+    struct civil c = {.month = (unsigned)month};
     uint64_t day;
-    int month = -1;
-    for (unsigned i = 0; i < 6 && month < 0; i++) {
-        size = word;
-        word = next_word(rest);
-        month = month_of(word);
-    }
-    if (month < 0 || text_u64(size, 10, INT64_MAX, &ret->size_bytes) < 0)
-        return -FERRY_EPROTO;
-    ret->has_size = true;
-    c.month = (unsigned)month;
-    if (text_u64(next_word(rest), 10, 31, &day) < 0)
+    if (text_u64(size, 10, INT64_MAX, &ret->size_bytes) < 0 ||
+        text_u64(next_word(rest), 10, 31, &day) < 0)
         return -FERRY_EPROTO;
     c.day = (unsigned)day;
     int r = take_year(next_word(rest), now_us, &c, &ret->mtime_us);
     if (r < 0)
         return r;
-    ret->has_times = true;
+    ret->has_size = ret->has_times = true;
     ret->atime_us = ret->mtime_us;
     return 0;
+}
+
+/* The words before the size are links, owner and group, of which some servers leave one out,
+ * and which may look like a month. */
+static int take_size_and_date(struct bytes *rest, int64_t now_us, struct endpoint_facts *ret)
+{
+    struct bytes size = BYTES_NONE, word = BYTES_NONE;
+    for (unsigned i = 0; i < 6; i++) {
+        size = word;
+        word = next_word(rest);
+        int month = month_of(word);
+        struct bytes behind = *rest;
+        if (month > 0 && take_from_size(size, month, &behind, now_us, ret) == 0) {
+            *rest = behind;
+            return 0;
+        }
+    }
+    return -FERRY_EPROTO;
 }
 
 static bool find_text(struct bytes s, struct bytes what, size_t *ret_at)
