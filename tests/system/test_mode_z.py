@@ -324,7 +324,7 @@ def test_a_quota_holds_for_what_comes_out(ferryd, root):
         still_works(ftp)
 
 
-def test_a_rate_holds_for_what_comes_out_and_nothing_is_held_back_by_it(ferryd, root):
+def test_a_rate_holds_for_what_comes_out(ferryd, root):
     server = ferryd(root, config="defaults { rate_bytes_per_s = 100000 }")
     (root / "text").write_bytes(TEXT[:300_000])
     with Dialogue(server) as ftp:
