@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     while (rest.len > 0) {
         struct bytes line = bytes_take_until(&rest, '\n'), name = BYTES_NONE;
         struct endpoint_facts f = {0};
-        check(ftp_facts_line(line, &name, &f), line, name, &f);
-        check(ftp_list_line(line, INT64_C(1800000000000000), &name, &f), line, name, &f);
+        check(ftp_listed_facts(line, &name, &f), line, name, &f);
+        check(ftp_listed_line(line, INT64_C(1800000000000000), &name, &f), line, name, &f);
     }
     return 0;
 }

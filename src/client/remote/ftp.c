@@ -76,7 +76,7 @@ static PARKS int stat_by_mlst(struct endpoint *e, struct bytes path, struct endp
         struct bytes line = bytes_take_until(&lines, '\n');
         if (line.len == 0 || line.data[0] != ' ')
             continue;
-        r = ftp_facts_line(bytes_skip(line, 1), &name, ret);
+        r = ftp_listed_facts(bytes_skip(line, 1), &name, ret);
         if (r == 0) /* "cdir": what was asked for is a directory */
             ret->kind = ENDPOINT_DIRECTORY;
         return r < 0 ? r : 0;
@@ -203,8 +203,8 @@ static int take_line(struct listing *l, struct bytes line)
 {
     struct endpoint_facts facts;
     struct bytes name;
-    int r = l->has_facts ? ftp_facts_line(line, &name, &facts)
-                         : ftp_list_line(line, l->now_us, &name, &facts);
+    int r = l->has_facts ? ftp_listed_facts(line, &name, &facts)
+                         : ftp_listed_line(line, l->now_us, &name, &facts);
     if (r == -FERRY_EPROTO && !l->has_facts)
         return 0; /* people's words are between the lines of some */
     if (r <= 0)

@@ -59,7 +59,7 @@ static struct bytes without_end(struct bytes line)
     return line;
 }
 
-int ftp_facts_line(struct bytes line, struct bytes *ret_name, struct endpoint_facts *ret)
+int ftp_listed_facts(struct bytes line, struct bytes *ret_name, struct endpoint_facts *ret)
 {
     int kind = ENDPOINT_UNKNOWN;
     size_t space, equals;
@@ -212,8 +212,8 @@ static bool find_text(struct bytes s, struct bytes what, size_t *ret_at)
     return false;
 }
 
-int ftp_list_line(struct bytes line, int64_t now_us, struct bytes *ret_name,
-                  struct endpoint_facts *ret)
+int ftp_listed_line(struct bytes line, int64_t now_us, struct bytes *ret_name,
+                    struct endpoint_facts *ret)
 {
     struct bytes rest = without_end(line);
     size_t at;

@@ -35,7 +35,7 @@ static void a_line_of_mlsd_is_a_name_with_facts(void **state)
     for (size_t i = 0; i < ARRAY_LEN(facts_lines); i++) {
         struct endpoint_facts f;
         struct bytes name;
-        int r = ftp_facts_line(bytes_str(facts_lines[i].line), &name, &f);
+        int r = ftp_listed_facts(bytes_str(facts_lines[i].line), &name, &f);
         if (r != 1 || !bytes_equal(name, bytes_str(facts_lines[i].name)) ||
             f.kind != facts_lines[i].kind || f.has_size != (facts_lines[i].size >= 0) ||
             (f.has_size && f.size_bytes != (uint64_t)facts_lines[i].size) ||
@@ -49,12 +49,12 @@ static void the_directory_itself_and_nonsense_are_no_names(void **state)
     struct endpoint_facts f;
     struct bytes name;
     (void)state;
-    assert_int_equal(ftp_facts_line(BYTES_LIT("type=cdir; ."), &name, &f), 0);
-    assert_int_equal(ftp_facts_line(BYTES_LIT("type=pdir; .."), &name, &f), 0);
-    assert_int_equal(ftp_facts_line(BYTES_LIT("type=file;"), &name, &f), -FERRY_EPROTO);
-    assert_int_equal(ftp_facts_line(BYTES_LIT("type=file; "), &name, &f), -FERRY_EPROTO);
-    assert_int_equal(ftp_facts_line(BYTES_LIT("nonsense name"), &name, &f), -FERRY_EPROTO);
-    assert_int_equal(ftp_facts_line(BYTES_NONE, &name, &f), -FERRY_EPROTO);
+    assert_int_equal(ftp_listed_facts(BYTES_LIT("type=cdir; ."), &name, &f), 0);
+    assert_int_equal(ftp_listed_facts(BYTES_LIT("type=pdir; .."), &name, &f), 0);
+    assert_int_equal(ftp_listed_facts(BYTES_LIT("type=file;"), &name, &f), -FERRY_EPROTO);
+    assert_int_equal(ftp_listed_facts(BYTES_LIT("type=file; "), &name, &f), -FERRY_EPROTO);
+    assert_int_equal(ftp_listed_facts(BYTES_LIT("nonsense name"), &name, &f), -FERRY_EPROTO);
+    assert_int_equal(ftp_listed_facts(BYTES_NONE, &name, &f), -FERRY_EPROTO);
 }
 
 static void a_line_of_list_is_read_as_ls_writes_it(void **state)
@@ -88,7 +88,7 @@ static void a_line_of_list_is_read_as_ls_writes_it(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct endpoint_facts f = {0};
         struct bytes name = BYTES_NONE;
-        int r = ftp_list_line(bytes_str(rows[i].line), now, &name, &f);
+        int r = ftp_listed_line(bytes_str(rows[i].line), now, &name, &f);
         if (r != 1 || !bytes_equal(name, bytes_str(rows[i].name)) || f.kind != rows[i].kind ||
             f.size_bytes != rows[i].size || f.mode != rows[i].mode ||
             f.mtime_us != rows[i].time)
@@ -122,7 +122,7 @@ static void other_lines_of_list_are_no_names(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct endpoint_facts f;
         struct bytes name;
-        int r = ftp_list_line(bytes_str(rows[i].line), 0, &name, &f);
+        int r = ftp_listed_line(bytes_str(rows[i].line), 0, &name, &f);
         if (r != rows[i].result)
             fail_msg("%s: %d", rows[i].line, r);
     }
