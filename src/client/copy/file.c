@@ -1,0 +1,198 @@
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "client/copy/file_internal.h"
+#include "client/copy/resume.h"
+
+#define MODE_BITS 0777u
+
+/* -- what failed -- */
+
+int copy_try_fail(struct copy_try *t, enum copy_side side, int result, const char *why)
+{
+    struct copy_file *f = t->file;
+    f->side = side;
+    (void)text_copy_printable(f->why, sizeof(f->why), bytes_str(why));
+    return result;
+}
+
+int copy_try_source(struct copy_try *t, int result)
+{
+    t->source_result = result;
+    return result >= 0 ? result
+                       : copy_try_fail(t, COPY_SIDE_SOURCE, result,
+                                       t->source != NULL ? t->source->why : "");
+}
+
+int copy_try_target(struct copy_try *t, int result)
+{
+    t->target_result = result;
+    return result >= 0 ? result
+                       : copy_try_fail(t, COPY_SIDE_TARGET, result,
+                                       t->target != NULL ? t->target->why : "");
+}
+
+/* -- attributes -- */
+
+uint32_t copy_try_mode(const struct copy_try *t)
+{
+    const struct copy_file *f = t->file;
+    if (!f->facts.has_mode)
+        return 0;
+    bool is_local = t->target != NULL && t->target->host == NULL;
+    uint32_t mode = f->facts.mode & MODE_BITS;
+    return f->settings->preserves || !is_local ? mode : mode & ~f->settings->umask;
+}
+
+bool copy_try_attributes(const struct copy_try *t, const struct endpoint_facts *old,
+                         struct endpoint_facts *ret)
+{
+    const struct copy_file *f = t->file;
+    *ret = (struct endpoint_facts){0};
+    if (f->settings->preserves) {
+        *ret = f->facts;
+        ret->mode &= MODE_BITS;
+    } else if (old != NULL && old->kind == ENDPOINT_FILE) {
+        ret->has_mode = old->has_mode;
+        ret->mode = old->mode & MODE_BITS;
+    }
+    return ret->has_mode || ret->has_times;
+}
+
+/* -- checking -- */
+
+int copy_try_compare(struct copy_try *t, const char *target_path, uint64_t bytes)
+{
+    uint8_t source[32], target[32];
+    struct bytes path = bytes_str(t->file->source_path);
+    int r = copy_try_source(t, t->source->ops->sha256(t->source, path, bytes, source));
+    if (r == 0)
+        r = copy_try_target(
+            t, t->target->ops->sha256(t->target, bytes_str(target_path), bytes, target));
+    if (r < 0)
+        return r;
+    return memcmp(source, target, sizeof(source)) != 0;
+}
+
+int copy_try_verify(struct copy_try *t, const char *target_path, uint64_t bytes)
+{
+    struct copy_file *f = t->file;
+    if (!f->settings->verifies)
+        return 0;
+    int r = t->source != NULL ? copy_try_compare(t, target_path, bytes) : -EOPNOTSUPP;
+    if (r == -EOPNOTSUPP) {
+        f->check = COPY_CHECK_NOT_POSSIBLE;
+        return 0;
+    }
+    if (r > 0)
+        return copy_try_fail(t, COPY_SIDE_TARGET, -EBADMSG,
+                             "it is not the same there: the SHA-256 of both ends differ");
+    f->check = r == 0 ? COPY_CHECK_SAME : COPY_CHECK_NONE;
+    return r;
+}
+
+int copy_try_check_size(struct copy_try *t, const struct endpoint_facts *opened,
+                        uint64_t offset, uint64_t end)
+{
+    struct copy_file *f = t->file;
+    if (offset > 0 && !copy_is_same_state(&f->facts, opened)) {
+        if (opened->has_size)
+            f->facts = *opened;
+        return COPY_ANEW;
+    }
+    if (opened->has_size && end < opened->size_bytes)
+        return copy_try_fail(t, COPY_SIDE_SOURCE, -FERRY_ETRUNCATED,
+                             "it became shorter while it was read");
+    f->has_grown = opened->has_size && end > opened->size_bytes;
+    f->size_bytes = end;
+    return 0;
+}
+
+/* -- one try -- */
+
+static PARKS int run_way(struct copy_try *t)
+{
+    if (t->target == NULL)
+        return copy_try_output(t);
+    if (t->source != NULL && endpoint_vfs(t->target) != NULL)
+        return copy_try_get(t);
+    return copy_try_put(t);
+}
+
+static PARKS int enter(struct copy_try *t, struct copy_end *end, enum copy_side side,
+                       struct endpoint **ret)
+{
+    if (end == NULL)
+        return 0;
+    int r = copy_end_enter(end, ret);
+    return r < 0 ? copy_try_fail(t, side, r, end->why) : 0;
+}
+
+/* The method is the one of the server; of two, the source's. */
+static const char *method_of(const struct copy_try *t)
+{
+    const struct endpoint *e = t->source;
+    if (e == NULL || (e->host == NULL && t->target != NULL))
+        e = t->target;
+    return e != NULL ? e->ops->method : "local";
+}
+
+/* *ret_lost: it can be tried again. */
+static PARKS int try_once(struct copy_file *f, bool *ret_lost)
+{
+    struct copy_try t = {.file = f};
+    *ret_lost = false;
+    int r = enter(&t, f->source, COPY_SIDE_SOURCE, &t.source);
+    if (r < 0)
+        return r;
+    r = enter(&t, f->target, COPY_SIDE_TARGET, &t.target);
+    if (r == 0) {
+        f->method = method_of(&t);
+        f->why[0] = '\0';
+        atomic_store(&f->progress.file_bytes, 0);
+        f->began_at = 0;
+        r = run_way(&t);
+        uint64_t moved = atomic_load(&f->progress.file_bytes);
+        f->moved_bytes += moved;
+        if (moved > 0 && f->source != NULL)
+            copy_end_moved(f->source);
+        if (moved > 0 && f->target != NULL)
+            copy_end_moved(f->target);
+        if (f->target != NULL)
+            copy_end_leave(f->target, t.target_result);
+    }
+    if (f->source != NULL)
+        copy_end_leave(f->source, t.source_result);
+    *ret_lost = r < 0 && (copy_is_loss(t.source_result) || copy_is_loss(t.target_result));
+    return r;
+}
+
+/* What was read from a stream cannot be read again. */
+static bool can_repeat(const struct copy_file *f)
+{
+    return f->source != NULL && f->target != NULL;
+}
+
+int copy_file_run(struct copy_file *f)
+{
+    bool is_lost;
+    if (f->facts.has_size && f->facts.size_bytes > INT64_MAX) {
+        f->side = COPY_SIDE_SOURCE;
+        f->result = -EFBIG;
+        return f->result;
+    }
+    do {
+        f->result = try_once(f, &is_lost);
+        if (f->result == COPY_ANEW)
+            f->is_anew = true;
+    } while (f->result == COPY_ANEW || (is_lost && can_repeat(f)));
+    return f->result;
+}
+
+void copy_file_done(struct copy_file *f)
+{
+    mem_free(f->source_path);
+    mem_free(f->target_path);
+}

@@ -1,0 +1,261 @@
+/* A file goes to a server, or a stream into a file. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "client/copy/file_internal.h"
+#include "client/copy/names.h"
+#include "client/copy/resume.h"
+#include "vfs/path.h"
+
+#define SHIELD_US (5 * USEC_PER_S)
+
+struct upload {
+    struct copy_try *try;
+    char *part; /* NULL: the server keeps names of its own until it is complete */
+    struct endpoint_facts old;
+    bool has_old;
+    struct vfile *file; /* of this machine; or NULL */
+    struct copy_giver giver;
+    uint64_t offset, bytes;
+};
+
+static const char *path_of(const struct upload *u)
+{
+    return u->part != NULL ? u->part : u->try->file->target_path;
+}
+
+static PARKS int look_at_target(struct upload *u)
+{
+    struct copy_try *t = u->try;
+    struct copy_file *f = t->file;
+    if (t->target->stores_whole)
+        return 0;
+    u->part = copy_name_part(bytes_str(f->target_path));
+    if (u->part == NULL)
+        return copy_try_fail(t, COPY_SIDE_TARGET, -ENOMEM, "");
+    if (f->is_new_place)
+        return 0;
+    int r = t->target->ops->stat(t->target, bytes_str(f->target_path), true, &u->old);
+    u->has_old = r == 0;
+    if (u->has_old && u->old.kind == ENDPOINT_DIRECTORY)
+        return copy_try_fail(t, COPY_SIDE_TARGET, -EISDIR, "");
+    return r == -ENOENT ? 0 : copy_try_target(t, r);
+}
+
+static PARKS int open_source(struct upload *u)
+{
+    struct copy_try *t = u->try;
+    struct copy_file *f = t->file;
+    struct vfs *vfs = t->source != NULL ? endpoint_vfs(t->source) : NULL;
+    struct vpath at;
+    if (vfs == NULL)
+        return 0;
+    int r = vpath_parse(BYTES_LIT("/"), bytes_str(f->source_path), &at);
+    if (r < 0)
+        return copy_try_source(t, r);
+    r = vfs_open(vfs, &at, &u->file);
+    vpath_done(&at);
+    return copy_try_source(t, r);
+}
+
+/* -- where it is gone on with -- */
+
+static PARKS int find_offset(struct upload *u)
+{
+    struct copy_try *t = u->try;
+    struct copy_file *f = t->file;
+    struct endpoint_facts part;
+    bool is_retry = f->certain > 0;
+    if (u->part == NULL || t->source == NULL || f->is_anew ||
+        (!is_retry && (f->is_new_place || !f->settings->resumes)))
+        return 0;
+    int r = t->target->ops->stat(t->target, bytes_str(u->part), false, &part);
+    if (r < 0)
+        return r == -ENOENT ? 0 : copy_try_target(t, r);
+    enum copy_resume rule = copy_resume_rule(&f->facts, &part, f->settings->verifies);
+    if (rule == COPY_RESUME_NO)
+        return 0;
+    if (is_retry && f->certain <= part.size_bytes) {
+        u->offset = f->certain;
+        return 0;
+    }
+    if (rule == COPY_RESUME_COMPARE) {
+        r = copy_try_compare(t, u->part, part.size_bytes);
+        if (copy_is_loss(r) || r == -ECANCELED)
+            return r;
+    }
+    if (rule == COPY_RESUME_YES || r == 0)
+        u->offset = part.size_bytes;
+    return 0;
+}
+
+/* -- moving -- */
+
+static PARKS ssize_t fill_from_stream(void *arg, uint64_t offset, struct chunk *chunk,
+                                      const struct iovec *pieces, unsigned count)
+{
+    ssize_t filled = 0;
+    (void)offset, (void)chunk;
+    for (unsigned i = 0; i < count; i++)
+        for (size_t done = 0; done < pieces[i].iov_len;) {
+            ssize_t n = stream_read(arg, (uint8_t *)pieces[i].iov_base + done,
+                                    pieces[i].iov_len - done);
+            if (n <= 0)
+                return n < 0 ? n : filled;
+            done += (size_t)n;
+            filled += n;
+        }
+    return filled;
+}
+
+static PARKS int put(struct upload *u, struct endpoint_put *how)
+{
+    struct copy_try *t = u->try;
+    struct copy_file *f = t->file;
+    how->offset = u->offset;
+    how->mode = copy_try_mode(t);
+    how->bucket = f->settings->bucket;
+    how->progress = &f->progress;
+    f->began_at = u->offset;
+    return copy_try_target(
+        t, t->target->ops->put(t->target, bytes_str(path_of(u)), how, &u->bytes));
+}
+
+static void facts_of_file(const struct vfile *file, struct endpoint_facts *ret)
+{
+    const struct vstat *st = vfile_stat(file);
+    *ret = (struct endpoint_facts){.has_size = true,
+                                   .size_bytes = st->size_bytes,
+                                   .has_times = true,
+                                   .mtime_us = st->mtime_us,
+                                   .atime_us = st->atime_us};
+}
+
+static PARKS int put_file(struct upload *u)
+{
+    struct endpoint_facts opened;
+    facts_of_file(u->file, &opened);
+    if (u->offset > 0 && !copy_is_same_state(&u->try->file->facts, &opened))
+        u->offset = 0;
+    struct endpoint_put how = {.file = u->file, .size_bytes = opened.size_bytes};
+    int r = put(u, &how);
+    return r < 0 ? r : copy_try_check_size(u->try, &opened, u->offset, u->offset + u->bytes);
+}
+
+static PARKS int put_relay(struct upload *u)
+{
+    const struct endpoint_facts *facts = &u->try->file->facts;
+    struct endpoint_put how = {
+        .fill = copy_relay_fill,
+        .arg = &u->giver.relay,
+        .size_bytes = facts->has_size ? facts->size_bytes : UINT64_MAX,
+    };
+    int r = copy_giver_start(&u->giver, u->try, u->offset);
+    if (r < 0)
+        return copy_try_source(u->try, r);
+    r = copy_giver_end(&u->giver, put(u, &how));
+    return r < 0 ? r
+                 : copy_try_check_size(u->try, &u->giver.got.facts, u->offset,
+                                       u->offset + u->bytes);
+}
+
+static PARKS int put_stream(struct upload *u)
+{
+    struct endpoint_put how = {
+        .fill = fill_from_stream, .arg = u->try->file->input, .size_bytes = UINT64_MAX};
+    int r = put(u, &how);
+    u->try->file->size_bytes = u->bytes;
+    return r;
+}
+
+static PARKS int move(struct upload *u)
+{
+    if (u->file != NULL)
+        return put_file(u);
+    return u->try->source != NULL ? put_relay(u) : put_stream(u);
+}
+
+/* -- the end -- */
+
+static PARKS void remove_part(struct upload *u)
+{
+    struct endpoint *e = u->try->target;
+    task_shield_begin(clock_after(SHIELD_US));
+    if (u->part != NULL)
+        (void)(e->ops->remove(e, bytes_str(u->part)) < 0);
+    task_shield_end();
+}
+
+/* The part stays, and says of which state of the source it is, if it can still be told so. */
+static PARKS void keep_part(struct upload *u)
+{
+    struct copy_try *t = u->try;
+    struct copy_file *f = t->file;
+    f->certain = u->part != NULL && t->source != NULL ? u->offset + u->bytes : 0;
+    f->kept_bytes = f->certain;
+    if (f->certain == 0 || copy_is_loss(t->target_result) ||
+        t->target_result == -FERRY_EPROTO || !f->facts.has_times)
+        return;
+    const struct endpoint_facts mark = {
+        .has_times = true, .mtime_us = f->facts.mtime_us, .atime_us = f->facts.atime_us};
+    task_shield_begin(clock_after(SHIELD_US));
+    (void)(t->target->ops->set(t->target, bytes_str(u->part), &mark) < 0);
+    task_shield_end();
+}
+
+static PARKS int finish(struct upload *u)
+{
+    struct copy_try *t = u->try;
+    struct endpoint *e = t->target;
+    struct endpoint_facts attributes;
+    int r = 0;
+    if (copy_try_attributes(t, u->has_old ? &u->old : NULL, &attributes))
+        r = copy_try_target(t, e->ops->set(e, bytes_str(path_of(u)), &attributes));
+    if (r == -EOPNOTSUPP)
+        r = 0;
+    if (r == 0)
+        r = copy_try_verify(t, path_of(u), u->offset + u->bytes);
+    if (r == -EBADMSG) {
+        remove_part(u);
+        return u->offset > 0 ? COPY_ANEW : r;
+    }
+    if (r == 0 && u->part != NULL)
+        r = copy_try_target(
+            t, e->ops->rename(e, bytes_str(u->part), bytes_str(t->file->target_path)));
+    return r;
+}
+
+static PARKS int run(struct upload *u)
+{
+    int r = look_at_target(u);
+    if (r == 0)
+        r = open_source(u);
+    if (r == 0)
+        r = find_offset(u);
+    if (r < 0)
+        return r;
+    r = move(u);
+    if (r == -ENOENT && u->offset > 0)
+        return COPY_ANEW; /* the part went away meanwhile */
+    if (r == 0)
+        return finish(u);
+    if (r == COPY_ANEW || r == -FERRY_ETRUNCATED)
+        remove_part(u);
+    else
+        keep_part(u);
+    return r;
+}
+
+int copy_try_put(struct copy_try *t)
+{
+    struct upload *u = mem_new(sizeof(*u)); /* the giver's task uses it */
+    if (u == NULL)
+        return copy_try_fail(t, COPY_SIDE_TARGET, -ENOMEM, "");
+    u->try = t;
+    int r = run(u);
+    (void)(u->file != NULL ? vfile_close(u->file) : NULL);
+    mem_free(u->part);
+    mem_free(u);
+    return r;
+}
