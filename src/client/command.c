@@ -10,7 +10,7 @@ static const struct command commands[] = {
     {"kick", "[--state DIR] ID", "end one of its sessions", command_kick},
     {"bench", "ftp|ssh|peers", "ferryd beside other servers of FTP or ssh; list those",
      command_bench},
-    {"cp", NULL, NULL, NULL},
+    {"cp", "[-r] SOURCE... TARGET", "copy files, on this machine and others", command_cp},
     {"ls", "[-l] [-a] PLACE...", "what is in a directory, or a file, of a server", command_ls},
     {"cat", "PLACE...", "contents of files to standard output", command_cat},
     {"rm", "[-r] PLACE...", "remove files, or whole directories", command_rm},

@@ -28,6 +28,7 @@ void command_print_help(FILE *);
 int command_who(int argc, char **argv);   /* client/who.c */
 int command_kick(int argc, char **argv);  /* client/kick.c */
 int command_bench(int argc, char **argv); /* client/bench.c */
+int command_cp(int argc, char **argv);    /* client/cp.c */
 int command_ls(int argc, char **argv);    /* client/ls.c */
 int command_cat(int argc, char **argv);   /* client/cat.c */
 int command_rm(int argc, char **argv);    /* client/rm.c */

@@ -65,6 +65,9 @@ void tcp_info_into(const struct io_fd *f, struct stream_info *ret)
     ret->rate_bytes_per_s = info.tcpi_delivery_rate;
     ret->rtt_us = info.tcpi_rtt;
     ret->unsent_bytes = info.tcpi_notsent_bytes;
+    ret->busy_us = info.tcpi_busy_time;
+    ret->peer_full_us = info.tcpi_rwnd_limited;
+    ret->buffer_full_us = info.tcpi_sndbuf_limited;
 }
 
 /* Past LOWAT_USEFUL_BYTES the send buffer itself holds less than a quarter of a second, and the

@@ -380,6 +380,11 @@ struct ssh_traffic ssh_transport_traffic(const struct ssh_transport *t)
     return t->traffic;
 }
 
+void ssh_transport_stream_info(const struct ssh_transport *t, struct stream_info *ret)
+{
+    stream_info(t->lower, ret);
+}
+
 const char *ssh_transport_why(const struct ssh_transport *t)
 {
     return t->why;

@@ -134,6 +134,8 @@ struct ssh_traffic {
 };
 /* Nothing of ours decides by it: tests see by it whether, and when, new keys were made. */
 struct ssh_traffic ssh_transport_traffic(const struct ssh_transport *);
+/* Of the stream below. */
+void ssh_transport_stream_info(const struct ssh_transport *, struct stream_info *ret);
 /* What failed, in words for a log: "no common cipher to the server", "wrong tag"; never NULL.
  */
 const char *ssh_transport_why(const struct ssh_transport *);

@@ -52,7 +52,7 @@ static PARKS int write_all(struct copy_try *t, struct copy_giver *g)
         piece.iov_len = (size_t)n;
         int r = stream_write(f->output, &piece, 1);
         if (r < 0)
-            n = copy_try_target(t, r);
+            n = copy_try_fail(t, COPY_SIDE_TARGET, r == -FERRY_ECLOSED ? -EPIPE : r, "");
         else
             atomic_fetch_add(&f->progress.file_bytes, (uint64_t)n);
     }

@@ -22,7 +22,7 @@ static const struct {
     {-FERRY_ECLOSED, "the same command goes on; --retries connects again by itself"},
     {-FERRY_ESTALLED, "the same command goes on; --timeout waits longer"},
     {-FERRY_ETRUNCATED, "copy it when nobody writes to it"},
-    {-FERRY_ENOTREG, "only files and directories are copied; what it gives: cat it to -"},
+    {-FERRY_ENOTREG, "only files and directories are copied"},
     {-EXDEV, "a link leads out of the target; name the place that it leads to"},
     {-EBADMSG, "copy it again"},
 };

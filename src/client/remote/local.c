@@ -139,15 +139,28 @@ static PARKS int copy_step(struct vfile *file, uint64_t offset, struct chunk *ch
     return r < 0 ? r : (int)n;
 }
 
+/* Whoever took it may have kept it: then the next bytes need another one. */
+static struct chunk *fresh_chunk(struct chunk *chunk)
+{
+    if (chunk != NULL && atomic_load(&chunk->refs) == 1)
+        return chunk;
+    chunk_unref(chunk);
+    return chunk_new(COPY_BYTES);
+}
+
 /* From the offset to the end of the file. */
 static PARKS int copy_all(struct vfile *file, uint64_t offset, struct meter *meter,
                           endpoint_take *take, void *arg)
 {
-    struct chunk *chunk = chunk_new(COPY_BYTES);
-    int r = chunk == NULL ? -ENOMEM : 1;
+    struct chunk *chunk = NULL;
+    int r = 1;
     while (r > 0) {
         uint64_t budget;
         r = meter_budget(meter, COPY_BYTES, &budget);
+        if (r == 0) {
+            chunk = fresh_chunk(chunk);
+            r = chunk == NULL ? -ENOMEM : 0;
+        }
         if (r == 0)
             r = copy_step(file, offset, chunk, budget, take, arg);
         if (r > 0) {

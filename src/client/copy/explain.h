@@ -1,0 +1,42 @@
+/* What held a copy back: from figures to a verdict (pure), and in words. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/attr.h"
+#include "base/clock.h"
+
+struct ssh_link;
+
+struct copy_figures {
+    usec_t elapsed_us, cpu_us; /* of this process, all threads */
+    uint64_t bytes, files;
+    uint64_t limit_bytes_per_s; /* that was asked for; 0: none */
+    bool sends, receives;       /* over a network; both: between two servers */
+    unsigned at_once;           /* files under way together */
+    /* of the connection, as the kernel counts; 0: not known */
+    bool has_link;
+    usec_t busy_us;        /* something of ours was under way */
+    usec_t peer_full_us;   /* of that: the peer's window was full */
+    usec_t buffer_full_us; /* of that: our send buffer was too small */
+    uint32_t rtt_us;
+    uint64_t rate_bytes_per_s;                              /* as it was delivered last */
+    const char *method, *why_method, *cipher, *compression; /* or NULL */
+};
+
+enum copy_limit {
+    COPY_LIMIT_UNKNOWN,
+    COPY_LIMIT_ASKED, /* --limit */
+    COPY_LIMIT_CPU_HERE,
+    COPY_LIMIT_PEER, /* its CPU or its disk */
+    COPY_LIMIT_LINK,
+    COPY_LIMIT_ROUND_TRIPS,
+    COPY_LIMIT_DISK_HERE
+};
+
+/* "Unknown" where the figures allow more than one answer. */
+enum copy_limit copy_limit_of(const struct copy_figures *);
+void copy_explain_print(FILE *, const struct copy_figures *);
+/* What the kernel tells of its connection now. */
+void copy_figures_of_link(const struct ssh_link *, struct copy_figures *);
