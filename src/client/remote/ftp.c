@@ -98,19 +98,19 @@ static PARKS int is_directory(struct endpoint *e, struct bytes path)
     return ask_plain(e, "CWD", bytes_str(remote->home));
 }
 
+/* Some servers tell a size of directories, too: whether it is one is asked first. */
 static PARKS int stat_by_size(struct endpoint *e, struct bytes path, struct endpoint_facts *ret)
 {
     struct ftp_client *c = client_of(e);
     struct ftp_answer answer;
-    *ret = (struct endpoint_facts){.kind = ENDPOINT_FILE};
-    int r = ftp_client_size(c, path, &ret->size_bytes);
-    if (r == -FERRY_EREFUSED) {
-        r = is_directory(e, path);
-        ret->kind = ENDPOINT_DIRECTORY;
+    *ret = (struct endpoint_facts){.kind = ENDPOINT_DIRECTORY};
+    int r = is_directory(e, path);
+    if (r != -ENOENT)
         return r;
-    }
+    ret->kind = ENDPOINT_FILE;
+    r = ftp_client_size(c, path, &ret->size_bytes);
     if (r < 0)
-        return told(e, r);
+        return r == -FERRY_EREFUSED ? -ENOENT : told(e, r);
     ret->has_size = true;
     if (!link_of(e)->has_mdtm)
         return 0;
