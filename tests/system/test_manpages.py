@@ -35,9 +35,21 @@ def test_ferryd_s_synopsis_names_no_other_option():
     assert set(re.findall(r"Fl -([a-z][a-z-]*)", page)) == options_of_page("ferryd.8")
 
 
+PLACES = ("ls", "cat", "rm", "mkdir", "mv")  # which share a page
+
+
+def test_the_page_of_the_commands_on_places_names_the_options_of_their_help():
+    page = (MAN / "ferry-ls.1").read_text()
+    longs = set(re.findall(r"^\.It Fl (?:\w , )?-([a-z][a-z-]*)", page, re.M))
+    shorts = set(re.findall(r"^\.It Fl (\w) ,", page, re.M))
+    texts = "".join(help_text("ferry", command) for command in PLACES)
+    assert longs == set(re.findall(r"^  (?:-\w, )?--([a-z][a-z-]*)", texts, re.M))
+    assert shorts == set(re.findall(r"^  -(\w), ", texts, re.M))
+
+
 def test_ferry_s_page_names_the_options_of_its_help():
     overview = help_text("ferry")
-    commands = re.findall(r"^  ([a-z]+) ", overview, re.M)
+    commands = set(re.findall(r"^  ([a-z]+) ", overview, re.M)) - set(PLACES) - {"cp"}
     named = set(re.findall(r"--([a-z]+)", overview))
     for command in commands:
         named |= options_of_help(help_text("ferry", command))
@@ -73,7 +85,7 @@ def test_the_configuration_s_page_names_every_key_of_the_parser():
     assert keys and named == keys
 
 
-@pytest.mark.parametrize("page", ["ferryd.8", "ferryd-sftp-server.8", "ferry.1", "ferryd.conf.5"])
+@pytest.mark.parametrize("page", ["ferryd.8", "ferryd-sftp-server.8", "ferry.1", "ferry-ls.1", "ferryd.conf.5"])
 def test_pages_are_correct_mdoc(page):
     require("mandoc")
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(MAN / page)], capture_output=True, text=True)
