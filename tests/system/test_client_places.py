@@ -98,6 +98,41 @@ PidFile none
         self.log.close()
 
 
+class Dropbear(Sshd):
+    """dropbear, with the home folder in the place of the user's own: it looks for authorized_keys there."""
+
+    def __init__(self, folder, home):
+        if os.geteuid() != 0:
+            pytest.skip("a name space of its own needs root")
+        if not all(map(shutil.which, ("dropbear", "unshare"))) or not os.path.exists("/usr/lib/sftp-server"):
+            pytest.skip("not installed: dropbear, sftp-server")
+        folder.mkdir()
+        self.folder, self.port, self.files = folder, free_port(), folder / "files"
+        self.files.mkdir()
+        home.chmod(0o700)
+        key = home / ".ssh" / "id_ed25519"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        shutil.copy(str(key) + ".pub", home / ".ssh" / "authorized_keys")
+        made = subprocess.run(["dropbearkey", "-t", "ed25519", "-f", folder / "host_key"], capture_output=True, text=True,
+                              check=True)
+        (folder / "host_key.pub").write_text(re.search("^ssh-ed25519 .*$", made.stdout, re.M).group() + "\n")
+        self.log = open(folder / "log", "wb")
+        script = 'mount --make-rprivate / && mount --bind "$1" "$2" && shift 2 && exec dropbear "$@"'
+        self.process = subprocess.Popen(
+            ["unshare", "-m", "sh", "-c", script, "sh", home, pathlib.Path("~" + getpass.getuser()).expanduser(), "-F", "-E",
+             "-r", folder / "host_key", "-p", "%s:%d" % (HOST, self.port), "-P", folder / "pid"], stderr=self.log)
+        wait_until("dropbear listens", lambda: (folder / "pid").exists())
+        self.know(home)
+        self.url = "sftp://%s@%s:%d%s" % (getpass.getuser(), HOST, self.port, self.files)
+
+
+@pytest.fixture
+def dropbear(tmp_path, home):
+    server = Dropbear(tmp_path / "dropbear", home)
+    yield server
+    server.stop()
+
+
 @pytest.fixture
 def sshd(tmp_path, home):
     server = Sshd(tmp_path / "sshd", home)
@@ -139,12 +174,12 @@ def own(ferryd, root, home, tmp_path):
     return server
 
 
-@pytest.fixture(params=["ferryd-ftp", "ferryd-sftp", "sshd", "vsftpd", "proftpd", "pure-ftpd", "pyftpdlib", "twisted"])
+@pytest.fixture(params=["ferryd-ftp", "ferryd-sftp", "sshd", "dropbear", "vsftpd", "proftpd", "pure-ftpd", "pyftpdlib", "twisted"])
 def place(request, home):
     if request.param.startswith("ferryd-"):
         yield OwnServer(request.getfixturevalue("own"), request.param.split("-")[1])
-    elif request.param == "sshd":
-        yield request.getfixturevalue("sshd")
+    elif request.param in ("sshd", "dropbear"):
+        yield request.getfixturevalue(request.param)
     else:
         peer = Peer(request.param)
         try:
@@ -466,6 +501,61 @@ class HostileFtp:
                     connection.sendall(b"226 done\r\n")
                 else:
                     connection.sendall(b"331 go on\r\n" if verb == b"USER" else b"200 yes\r\n")
+
+
+def serve_hostile_sftp(listen, key_path, listing):
+    """paramiko's server with a listing of its own making, for one connection."""
+    paramiko = pytest.importorskip("paramiko")
+
+    class Server(paramiko.ServerInterface):
+        def check_auth_publickey(self, username, key):
+            return paramiko.AUTH_SUCCESSFUL
+
+        def get_allowed_auths(self, username):
+            return "publickey"
+
+        def check_channel_request(self, kind, chanid):
+            return paramiko.OPEN_SUCCEEDED
+
+    class Files(paramiko.SFTPServerInterface):
+        def stat(self, path):
+            attributes = paramiko.SFTPAttributes()
+            attributes.st_mode = stat.S_IFDIR | 0o755
+            return attributes
+
+        lstat = stat
+
+        def list_folder(self, path):
+            found = []
+            for name in listing:
+                attributes = paramiko.SFTPAttributes()
+                attributes.filename, attributes.st_mode, attributes.st_size = name, stat.S_IFREG | 0o644, 5
+                found.append(attributes)
+            return found
+
+        def remove(self, path):
+            pytest.fail("it removed " + path)
+
+    connection, _ = listen.accept()
+    transport = paramiko.Transport(connection)
+    transport.add_server_key(paramiko.Ed25519Key.from_private_key_file(str(key_path)))
+    transport.set_subsystem_handler("sftp", paramiko.SFTPServer, Files)
+    with contextlib.suppress(Exception):  # what a client that leaves looks like
+        transport.start_server(server=Server())
+        transport.join(SECONDS)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/b", "x" * 300, "a\0b", ""])
+def test_sftp_names_that_lead_elsewhere_end_the_listing(home, name):
+    pytest.importorskip("paramiko")
+    key = home / ".ssh" / "id_ed25519"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    (home / ".ssh" / "config").write_text("StrictHostKeyChecking accept-new\n")
+    with socket.create_server((HOST, 0)) as listen:
+        thread = threading.Thread(target=serve_hostile_sftp, args=(listen, key, ["fine", name]), daemon=True)
+        thread.start()
+        said = ferry("rm", "-r", "sftp://u@%s:%d/d" % (HOST, listen.getsockname()[1]), expect=1)
+        assert "a name that no file can have" in said, said
 
 
 MLSD = b" MLST type*;size*;\r\n SIZE\r\n"
