@@ -17,6 +17,7 @@
 #include "client/copy/plan.h"
 #include "client/copy/report.h"
 #include "client/place/login.h"
+#include "client/remote_options.h"
 #include "client/run.h"
 #include "io/fd_stream.h"
 #include "task/sys.h"
@@ -453,10 +454,11 @@ static void settle_login(struct cp *cp)
     cp->shows_progress = !o->is_quiet && o->shows_progress && !o->json && isatty(STDERR_FILENO);
 }
 
-static int parse_place(struct cp *cp, struct place *p, const char *text)
+static int parse_place(struct cp *cp, struct place *p, char *text)
 {
     char why[LOCATION_WHY_MAX];
     int r = location_parse(text, &p->location, why);
+    remote_options_wipe(text);
     p->cp = cp;
     if (r < 0)
         return complain(text, r == -EINVAL ? why : err_text(r));

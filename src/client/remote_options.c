@@ -155,8 +155,7 @@ static int flag_index(const struct remote_usage *usage, int letter)
     return -1;
 }
 
-/* What a place of an FTP URL had of a password is not for ps to show. */
-static void wipe_password(char *argument)
+void remote_options_wipe(char *argument)
 {
     char *scheme = strstr(argument, "://");
     if (scheme == NULL)
@@ -182,7 +181,7 @@ static int take_places(struct remote_options *o, const char *command, char **arg
         char *argument = arguments[o->count];
         struct location *l = &o->at[o->count];
         int r = location_parse(argument, l, why);
-        wipe_password(argument);
+        remote_options_wipe(argument);
         if (r < 0) {
             fprintf(stderr, "ferry %s: %s: %s\n", command, argument,
                     why[0] != '\0' ? why : err_text(r));

@@ -37,6 +37,8 @@ struct remote_options {
 MUST_CHECK int remote_options_parse(int argc, char **argv, const struct remote_usage *,
                                     struct remote_options *ret);
 void remote_options_done(struct remote_options *);
+/* What a place of an FTP URL has of a password is not for ps to show. */
+void remote_options_wipe(char *argument);
 bool remote_options_has(const struct remote_options *, const struct remote_usage *,
                         char letter);
 void remote_options_print_help(const struct remote_usage *, FILE *);

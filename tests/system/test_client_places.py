@@ -167,7 +167,8 @@ class FtpPeer:
 @pytest.fixture
 def own(ferryd, root, home, tmp_path):
     key = home / ".ssh" / "id_ed25519"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    if not key.exists():
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     server = ferryd(root, "--authorized-keys", str(key) + ".pub",
                     listen=("ftp://127.0.0.1:0", "ssh://127.0.0.1:0"))
     (home / ".ssh" / "config").write_text("StrictHostKeyChecking accept-new\n")

@@ -47,6 +47,10 @@ def test_the_page_of_the_commands_on_places_names_the_options_of_their_help():
     assert shorts == set(re.findall(r"^  -(\w), ", texts, re.M))
 
 
+def test_the_page_of_cp_names_the_options_of_its_help():
+    assert options_of_page("ferry-cp.1") == options_of_help(help_text("ferry", "cp"))
+
+
 def test_ferry_s_page_names_the_options_of_its_help():
     overview = help_text("ferry")
     commands = set(re.findall(r"^  ([a-z]+) ", overview, re.M)) - set(PLACES) - {"cp"}
@@ -85,7 +89,7 @@ def test_the_configuration_s_page_names_every_key_of_the_parser():
     assert keys and named == keys
 
 
-@pytest.mark.parametrize("page", ["ferryd.8", "ferryd-sftp-server.8", "ferry.1", "ferry-ls.1", "ferryd.conf.5"])
+@pytest.mark.parametrize("page", ["ferryd.8", "ferryd-sftp-server.8", "ferry.1", "ferry-ls.1", "ferry-cp.1", "ferryd.conf.5"])
 def test_pages_are_correct_mdoc(page):
     require("mandoc")
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(MAN / page)], capture_output=True, text=True)

@@ -288,7 +288,7 @@ static int take_paths(struct copy_options *o, int argc, char **argv, FILE *err)
     int count = argc - optind;
     if (count < 2)
         return complain(err, count == 0 ? "what is to be copied?" : "where to?", NULL);
-    o->sources = (const char *const *)argv + optind;
+    o->sources = argv + optind;
     o->source_count = (unsigned)count - 1;
     o->target = argv[argc - 1];
     unsigned inputs = 0;

@@ -35,9 +35,9 @@ struct copy_options {
     uint64_t rate_bytes_per_s; /* 0: no limit */
     unsigned retries;
     usec_t stall_us, connect_us; /* 0: the usual */
-    const char *const *sources;  /* of argv */
+    char **sources;              /* of argv, as the target */
     unsigned source_count;
-    const char *target;
+    char *target;
 };
 
 #define COPY_DEFAULT_RETRIES 3
