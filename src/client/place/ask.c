@@ -68,7 +68,8 @@ static PARKS int read_line(struct io_fd *f, struct buf *ret)
     }
 }
 
-static PARKS int ask_secret(struct io_fd *f, struct buf *ret)
+/* Silent before the question: what was typed ahead of it is thrown away, an answer is not. */
+static PARKS int ask_secret(struct io_fd *f, const char *question, struct buf *ret)
 {
     struct termios before, silent;
     if (tcgetattr(io_fd_number(f), &before) < 0)
@@ -78,7 +79,9 @@ static PARKS int ask_secret(struct io_fd *f, struct buf *ret)
     silent.c_cc[VSUSP] = _POSIX_VDISABLE; /* who comes back would be heard */
     if (tcsetattr(io_fd_number(f), TCSAFLUSH, &silent) < 0)
         return -ENOTTY;
-    int r = read_line(f, ret);
+    int r = write_all(f, question);
+    if (r == 0)
+        r = read_line(f, ret);
     (void)tcsetattr(io_fd_number(f), TCSAFLUSH, &before);
     task_shield_begin(clock_after(USEC_PER_S));
     (void)(write_all(f, "\n") < 0); /* the one that was not shown */
@@ -93,9 +96,13 @@ int ask_line(const char *question, bool is_secret, struct buf *ret)
     int r = fd < 0 ? fd : io_fd_new(fd, &f);
     if (r < 0)
         return r;
-    r = write_all(f, question);
-    if (r == 0)
-        r = is_secret ? ask_secret(f, ret) : read_line(f, ret);
+    if (is_secret) {
+        r = ask_secret(f, question, ret);
+    } else {
+        r = write_all(f, question);
+        if (r == 0)
+            r = read_line(f, ret);
+    }
     (void)io_fd_close(f);
     return r;
 }

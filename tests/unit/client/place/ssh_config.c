@@ -32,7 +32,8 @@ static void the_first_value_rules(void **state)
 {
     struct ssh_config c;
     (void)state;
-    assert_int_equal(parse(&c, "Port 1\nport=2\nUser a\nUSER b\nHostName = x\n"), 0);
+    assert_int_equal(parse(&c, "Port 1\nport=2\nUser a\nUSER b\nHostName = x\nHostName y\n"),
+                     0);
     assert_int_equal(c.port, 1);
     assert_string_equal(c.user, "a");
     assert_string_equal(c.host_name, "x");
