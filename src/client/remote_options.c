@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "client/command.h"
+#include "client/place/cipher_cache.h"
 #include "client/place/ciphers.h"
 #include "io/compress.h"
 
@@ -70,6 +71,7 @@ static int take_ciphers(struct remote_options *o, const char *command)
 {
     struct buf list;
     buf_init(&list, 1024);
+    cipher_cache_use();
     int r = ciphers_resolve(optarg, true, &list);
     buf_done(&list);
     o->login.ciphers = optarg;

@@ -67,3 +67,8 @@ struct crypto_speeds {
     uint64_t gcm128, gcm256, chacha, ctr_hmac;
 };
 struct crypto_speeds crypto_speeds(void);
+/* What an earlier process has measured on the same machine with the same library: nothing is
+ * measured then. Before the first crypto_speeds(), by one thread. */
+void crypto_speeds_remember(const struct crypto_speeds *);
+/* Name and version of the library: what a measurement is of. */
+const char *crypto_library(void);

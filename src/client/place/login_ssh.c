@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "client/place/ask.h"
+#include "client/place/cipher_cache.h"
 #include "client/place/ciphers.h"
 #include "client/place/files.h"
 #include "client/place/host_key.h"
@@ -245,6 +246,7 @@ static int make_offer(struct login *l)
 {
     const char *given = l->settings->ciphers;
     const char *spec = given != NULL ? given : l->config.ciphers;
+    cipher_cache_use();
     struct ssh_offer_settings offer = {
         .nistp256 = true,
         .only_host_keys = ssh_trust_host_keys(l->host_key.trust),
