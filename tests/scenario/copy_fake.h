@@ -55,7 +55,10 @@ static inline int fake_store(struct endpoint *e, struct bytes path,
             n = -ECANCELED;
     }
     chunk_unref(chunk);
-    return x->is_broken ? -FERRY_ECLOSED : n < 0 ? (int)n : 0;
+    int r = x->is_broken ? -FERRY_ECLOSED : n < 0 ? (int)n : 0;
+    if (r < 0 && s->stores_whole && put->offset == 0)
+        f->is_there = false; /* under a hidden name */
+    return r;
 }
 
 static inline int fake_mkdir(struct endpoint *e, struct bytes path, uint32_t mode)

@@ -233,6 +233,33 @@ static void an_upload_that_is_cut_at_any_byte_is_whole_in_the_end(void **state)
             upload_cut_at(at, 1, false, drops);
 }
 
+/* A server with hidden names of its own, of which it does not tell. */
+static void a_large_file_goes_on_also_where_parts_are_hidden(void **state)
+{
+    (void)state;
+    const size_t len = (17 << 20) + 3;
+    struct fake_server *s = server_new();
+    uint8_t *large = malloc(len);
+    assert_non_null(large);
+    for (size_t i = 0; i < len; i++)
+        large[i] = (uint8_t)(i * 2654435761u >> 11);
+    write_local("file", large, len);
+    s->breaks_after = 5 << 20;
+    s->stores_whole = true;
+    struct run run = {.to = s,
+                      .source = "file",
+                      .target = "copy",
+                      .retries = 1,
+                      .settings.files = {.resumes = true}};
+    copy_it(&run);
+    assert_int_equal(run.result, 0);
+    check_fake(s, "copy", large, len);
+    assert_null(fake_find(s, BYTES_LIT("copy.ferry-part")));
+    assert_int_equal(s->opened, 4);
+    free(large);
+    server_free(s);
+}
+
 static void across_cut_at(uint64_t from_at, uint64_t to_at, bool is_unordered)
 {
     struct fake_server *from = server_new(), *to = server_new();
@@ -360,6 +387,25 @@ static void retries_end_and_the_reason_is_told(void **state)
     copy_it(&run);
     assert_int_equal(run.result, -ECONNREFUSED);
     assert_int_equal(s->opened, 1); /* who was never there is not tried again */
+    server_free(s);
+}
+
+static void retries_end_also_where_each_try_begins_anew(void **state)
+{
+    (void)state;
+    struct fake_server *s = server_new();
+    write_local("file", contents, SOURCE_LEN);
+    s->breaks_after = 3000;
+    s->stores_whole = true;
+    struct run run = {.to = s,
+                      .source = "file",
+                      .target = "copy",
+                      .retries = 4,
+                      .settings.files = {.resumes = true}};
+    copy_it(&run);
+    assert_int_equal(run.result, -FERRY_ECLOSED);
+    assert_int_equal(s->opened, 1 + 4);
+    assert_null(fake_find(s, BYTES_LIT("copy")));
     server_free(s);
 }
 
@@ -519,6 +565,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_upload_that_is_cut_at_any_byte_is_whole_in_the_end,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_large_file_goes_on_also_where_parts_are_hidden,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_copy_between_servers_that_is_cut_on_either_side_is_whole_in_the_end, set_up,
             tear_down),
@@ -531,6 +579,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_download_that_ends_too_early_is_not_kept, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(retries_end_and_the_reason_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(retries_end_also_where_each_try_begins_anew, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_tree_is_copied_with_modes_and_times, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_tree_goes_on_over_lost_connections, set_up,

@@ -139,6 +139,18 @@ static const char *method_of(const struct copy_try *t)
     return e != NULL ? e->ops->method : "local";
 }
 
+/* Only what goes farther than before: who must begin anew each time would never end. */
+static void note_progress(struct copy_file *f, uint64_t reached)
+{
+    if (reached <= f->reached)
+        return;
+    f->reached = reached;
+    if (f->source != NULL)
+        copy_end_moved(f->source);
+    if (f->target != NULL)
+        copy_end_moved(f->target);
+}
+
 /* *ret_lost: it can be tried again. */
 static PARKS int try_once(struct copy_file *f, bool *ret_lost)
 {
@@ -156,10 +168,7 @@ static PARKS int try_once(struct copy_file *f, bool *ret_lost)
         r = run_way(&t);
         uint64_t moved = atomic_load(&f->progress.file_bytes);
         f->moved_bytes += moved;
-        if (moved > 0 && f->source != NULL)
-            copy_end_moved(f->source);
-        if (moved > 0 && f->target != NULL)
-            copy_end_moved(f->target);
+        note_progress(f, f->began_at + moved);
         if (f->target != NULL)
             copy_end_leave(f->target, t.target_result);
     }

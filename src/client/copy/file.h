@@ -43,6 +43,7 @@ struct copy_file {
 
     /* between tries */
     uint64_t certain; /* bytes that the part has without doubt */
+    uint64_t reached; /* the farthest offset so far */
     bool is_anew;     /* what was there is not to be used */
 };
 

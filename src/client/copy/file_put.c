@@ -2,13 +2,20 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "client/copy/file_internal.h"
 #include "client/copy/names.h"
 #include "client/copy/resume.h"
 #include "vfs/path.h"
+#include "xfer/piece.h"
 
 #define SHIELD_US (5 * USEC_PER_S)
+
+/* A server with hidden names of its own cannot tell how much of one is there. So of a file for
+ * which that matters a head is stored under the part's name, and the rest goes behind it. */
+#define PART_LEAST_BYTES ((uint64_t)16 * 1024 * 1024)
+#define HEAD_BYTES       ((size_t)128 * 1024)
 
 struct upload {
     struct copy_try *try;
@@ -16,6 +23,7 @@ struct upload {
     struct endpoint_facts old;
     bool has_old;
     struct vfile *file; /* of this machine; or NULL */
+    bool needs_head;
     struct copy_giver giver;
     uint64_t offset, bytes;
 };
@@ -29,7 +37,10 @@ static PARKS int look_at_target(struct upload *u)
 {
     struct copy_try *t = u->try;
     struct copy_file *f = t->file;
-    if (t->target->stores_whole)
+    bool is_large = t->source != NULL && t->source->host == NULL && f->facts.has_size &&
+                    f->facts.size_bytes >= PART_LEAST_BYTES;
+    u->needs_head = t->target->stores_whole;
+    if (t->target->stores_whole && (!is_large || f->settings->verifies))
         return 0;
     u->part = copy_name_part(bytes_str(f->target_path));
     if (u->part == NULL)
@@ -122,6 +133,36 @@ static PARKS int put(struct upload *u, struct endpoint_put *how)
         t, t->target->ops->put(t->target, bytes_str(path_of(u)), how, &u->bytes));
 }
 
+struct head {
+    struct vfile *file;
+    size_t left;
+};
+
+static PARKS ssize_t fill_head(void *arg, uint64_t offset, struct chunk *chunk,
+                               const struct iovec *pieces, unsigned count)
+{
+    struct head *head = arg;
+    struct iovec piece = pieces[0];
+    (void)count;
+    if (piece.iov_len > head->left)
+        piece.iov_len = head->left;
+    ssize_t n = piece.iov_len > 0
+                    ? xfer_read_at(head->file, offset, chunk, &piece, 1, DEFAULT_STALL_US)
+                    : 0;
+    head->left -= n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static PARKS int put_head(struct upload *u)
+{
+    struct head head = {.file = u->file, .left = HEAD_BYTES};
+    struct endpoint_put how = {.fill = fill_head, .arg = &head, .size_bytes = HEAD_BYTES};
+    int r = put(u, &how);
+    if (r == 0)
+        u->offset = u->bytes;
+    return r;
+}
+
 static void facts_of_file(const struct vfile *file, struct endpoint_facts *ret)
 {
     const struct vstat *st = vfile_stat(file);
@@ -139,7 +180,9 @@ static PARKS int put_file(struct upload *u)
     if (u->offset > 0 && !copy_is_same_state(&u->try->file->facts, &opened))
         u->offset = 0;
     struct endpoint_put how = {.file = u->file, .size_bytes = opened.size_bytes};
-    int r = put(u, &how);
+    int r = u->part != NULL && u->needs_head && u->offset == 0 ? put_head(u) : 0;
+    if (r == 0)
+        r = put(u, &how);
     return r < 0 ? r : copy_try_check_size(u->try, &opened, u->offset, u->offset + u->bytes);
 }
 
