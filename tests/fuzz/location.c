@@ -25,8 +25,9 @@ static void check(const struct location *l)
     INVARIANT(l->password == NULL || l->scheme == LOCATION_FTP);
     location_text(l, bytes_str(l->path), sizeof(text), text);
     INVARIANT(!text_has_control(bytes_str(text)));
-    /* Of a URL the text is not encoded again, and "~" is a home of ssh alone. */
-    if (l->scheme != LOCATION_SSH || l->path[0] == '~' || text_has_control(bytes_str(l->path)))
+    /* Of a URL the text is not encoded again; "~" is a home of ssh alone; "//" makes a URL. */
+    if (l->scheme != LOCATION_SSH || l->path[0] == '~' || strncmp(l->path, "//", 2) == 0 ||
+        text_has_control(bytes_str(l->path)))
         return;
     INVARIANT(location_parse(text, &again, why) == 0);
     INVARIANT(is_same(l->user, again.user) && is_same(l->host, again.host) &&

@@ -96,7 +96,7 @@ static int check_host(const char *host, char why[LOCATION_WHY_MAX])
         return refuse(why, "it names no host");
     if (len > LOCATION_HOST_MAX)
         return refuse(why, "the name of its host is too long");
-    if (host[0] == '-' || has_odd_bytes(bytes_str(host)) || strpbrk(host, "/@,*?") != NULL)
+    if (host[0] == '-' || has_odd_bytes(bytes_str(host)) || strpbrk(host, "/@,*?[]") != NULL)
         return refuse(why, "its host is no name of a host");
     return 0;
 }
@@ -282,13 +282,14 @@ static int parse_scheme(struct bytes text, struct bytes name, struct location *l
 /* As scp has it: a colon before the first '/', not at the very beginning; or brackets. */
 static bool is_remote(struct bytes text)
 {
-    size_t colon, slash, at = 0;
+    size_t colon = text.len, slash = text.len, at = 0;
+    bool has_colon = bytes_find(text, ':', &colon);
+    (void)bytes_find(text, '/', &slash);
     if (bytes_find(text, '@', &at))
         at++;
-    bool has_slash = bytes_find(text, '/', &slash);
-    if (at < text.len && text.data[at] == '[' && (!has_slash || at < slash))
+    if (at < colon && at < slash && text.data[at] == '[')
         return strstr((const char *)text.data + at, "]:") != NULL;
-    return bytes_find(text, ':', &colon) && colon > 0 && (!has_slash || colon < slash);
+    return has_colon && colon > 0 && colon < slash;
 }
 
 static int parse(struct bytes text, struct location *l, char why[LOCATION_WHY_MAX])

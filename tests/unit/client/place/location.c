@@ -36,6 +36,7 @@ static const struct row {
     {"h:~ann/x", LOCATION_SSH, NULL, NULL, "h", 0, "~ann/x", false, NULL},
     {"ann@h:x:y@z", LOCATION_SSH, "ann", NULL, "h", 0, "x:y@z", false, NULL},
     {"h:x@y", LOCATION_SSH, NULL, NULL, "h", 0, "x@y", false, NULL},
+    {"h:x@[y", LOCATION_SSH, NULL, NULL, "h", 0, "x@[y", false, NULL},
     {"[::1]:x", LOCATION_SSH, NULL, NULL, "::1", 0, "x", false, NULL},
     {"ann@[fe80::1%eth0]:", LOCATION_SSH, "ann", NULL, "fe80::1%eth0", 0, "", true, NULL},
     {"sftp://h", LOCATION_SFTP, NULL, NULL, "h", 0, "", true, NULL},
@@ -117,6 +118,7 @@ static const struct {
     {"-oProxyCommand=x:y", "no name of a host"},
     {"a b:c", "no name of a host"},
     {"a*:c", "no name of a host"},
+    {"[[a]:c", "no name of a host"},
     {"ann@[::1]x]:y", "no ':'"},
 };
 
