@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from conftest import random_bytes, require, wait_until
-from test_client_places import (FERRY, HOST, OwnServer, ferry, home, own, place,  # noqa: F401
+from test_client_places import (FERRY, HOST, OwnServer, dropbear, ferry, home, own, place,  # noqa: F401
                                 sshd)
 
 NAMES = ["plain", "with blank", "-dash", "new\nline", "quote'\"s", "star*[a]?", "\u00fc\u4e2d", "back\\slash", ".hidden",
@@ -224,6 +224,16 @@ def test_an_upload_that_was_interrupted_goes_on(sshd, big):
     kept = part.stat().st_size
     first = lines(ferry("cp", "--json", big, sshd.url + "/copy"))[0]
     assert first["moved_bytes"] == big.stat().st_size - kept
+    assert target.read_bytes() == big.read_bytes() and not part.exists()
+
+
+def test_an_upload_to_ferryd_that_was_interrupted_goes_on(own, big):
+    part, target = own.root / "copy.ferry-part", own.root / "copy"
+    url = OwnServer(own, "sftp").url
+    interrupt(start("--limit", "10M", big, url + "/copy"), lambda: part.exists() and part.stat().st_size > 2 << 20)
+    assert not target.exists()
+    first = lines(ferry("cp", "--json", big, url + "/copy"))[0]
+    assert 0 < first["moved_bytes"] < big.stat().st_size
     assert target.read_bytes() == big.read_bytes() and not part.exists()
 
 
