@@ -19,6 +19,7 @@
 #include "bench/report/report.h"
 #include "bench/ssh/suite.h"
 #include "client/bench_peers.h"
+#include "client/bench_studies.h"
 #include "client/command.h"
 #include "task/runtime.h"
 #include "task/sys.h"
@@ -376,6 +377,10 @@ static const struct {
 } suites[] = {
     {"ftp", bench_ftp},
     {"ssh", bench_ssh},
+    {"compression", command_bench_study},
+    {"levels", command_bench_study},
+    {"methods", command_bench_study},
+    {"ciphers", command_bench_study},
     {"peers", command_bench_peers},
     {"run-peer", command_bench_inside}, /* what a peer's process begins with */
 };
@@ -390,7 +395,8 @@ int command_bench(int argc, char **argv)
         if (strcmp(argv[1], suites[i].name) == 0)
             return suites[i].run(argc - 1, argv + 1);
     fprintf(stderr,
-            "ferry bench: what is to be measured? ftp or ssh; or list its peers: peers\n"
+            "ferry bench: what is to be measured? ftp, ssh, compression, levels, methods or\n"
+            "ciphers; or list its peers: peers\n"
             "Try 'ferry bench --help'.\n");
     return EXIT_USAGE;
 }

@@ -17,6 +17,7 @@
 #include "bench/peers/peer_inside.h"
 #include "bench/peers/peer_install.h"
 #include "bench/ssh/suite.h"
+#include "bench/study/recipes.h"
 #include "client/command.h"
 #include "task/runtime.h"
 #include "task/sys.h"
@@ -51,7 +52,8 @@ static int misused(const char *what, const char *why)
 /* -- their names -- */
 
 /* Those of FTP go without their suite's name, as they did when there was no other. */
-static const struct recipe_list *const lists[] = {&ftp_recipes, &ssh_recipes};
+static const struct recipe_list *const lists[] = {&ftp_recipes, &ssh_recipes,
+                                                  &study_rsync_recipes};
 
 static const char *name_of(const struct recipe_list *list, const struct recipe *recipe,
                            char dst[PEER_NAME_MAX])
@@ -97,8 +99,10 @@ static int list_peers(void)
 {
     char name[PEER_NAME_MAX];
     for (unsigned k = 0; k < ARRAY_LEN(lists); k++)
-        for (size_t i = k == 0 ? 0 : 1; i < lists[k]->count; i++)
-            list_peer(name_of(lists[k], &lists[k]->recipes[i], name), &lists[k]->recipes[i]);
+        for (size_t i = 0; i < lists[k]->count; i++)
+            if (k == 0 || lists[k]->recipes[i].package != NULL)
+                list_peer(name_of(lists[k], &lists[k]->recipes[i], name),
+                          &lists[k]->recipes[i]);
     return EXIT_OK;
 }
 
@@ -257,6 +261,8 @@ int command_bench_inside(int argc, char **argv)
     for (unsigned k = 0; argc == 6 && k < ARRAY_LEN(lists); k++)
         if (strcmp(argv[1], lists[k]->suite) == 0)
             recipe = recipe_find(lists[k], argv[2]);
+    if (argc == 6 && strcmp(argv[1], study_ssh_recipes.suite) == 0)
+        recipe = recipe_find(&study_ssh_recipes, argv[2]);
     if (recipe == NULL || recipe_variant_find(argv[3], &variant) < 0 ||
         addr_parse(bytes_str(argv[5]), &listen) < 0) {
         fputs("ferry bench run-peer: for ferry's own use\n", stderr);

@@ -406,6 +406,11 @@ int sys_waitpid(pid_t pid, int *ret_status, int options)
     return (int)SYS(waitpid(pid, ret_status, options));
 }
 
+int sys_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret)
+{
+    return (int)SYS(wait4(pid, ret_status, options, ret));
+}
+
 int sys_die_with_parent(void)
 {
     return (int)SYS(prctl(PR_SET_PDEATHSIG, SIGKILL));
@@ -414,6 +419,11 @@ int sys_die_with_parent(void)
 int sys_unshare(int flags)
 {
     return (int)SYS(unshare(flags));
+}
+
+int sys_setns(int fd, int kind)
+{
+    return (int)SYS(setns(fd, kind));
 }
 
 int sys_mount(const char *source, const char *target, const char *type, unsigned long flags,

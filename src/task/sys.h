@@ -114,8 +114,11 @@ MUST_CHECK int sys_pipe(int ret[2]);        /* close-on-exec */
 int sys_close_from(int fd);                 /* all of this number and above */
 MUST_CHECK int sys_kill(pid_t, int signal); /* negative: a process group */
 MUST_CHECK int sys_waitpid(pid_t, int *ret_status, int options);
+struct rusage; /* of it and of all that it has waited for */
+MUST_CHECK int sys_wait4(pid_t, int *ret_status, int options, struct rusage *ret);
 MUST_CHECK int sys_die_with_parent(void); /* with the thread that made this process */
 MUST_CHECK int sys_unshare(int flags);
+MUST_CHECK int sys_setns(int fd, int kind); /* of the calling thread */
 MUST_CHECK int sys_mount(const char *source, const char *target, const char *type,
                          unsigned long flags, const char *options);
 MUST_CHECK int sys_become(uid_t, gid_t); /* for good, without other groups */
