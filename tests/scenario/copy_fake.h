@@ -4,8 +4,11 @@
 
 static inline void fake_append(struct fake_file *f, const uint8_t *data, size_t len)
 {
-    f->data = mem_resize(f->data, f->len + len + 1);
-    TASK_ASSERT(f->data != NULL);
+    if (f->len + len > f->room) {
+        f->room = 2 * (f->len + len);
+        f->data = mem_resize(f->data, f->room);
+        TASK_ASSERT(f->data != NULL);
+    }
     memcpy(f->data + f->len, data, len);
     f->len += len;
 }

@@ -17,7 +17,7 @@ struct fake_file {
     bool is_there, is_directory, is_link_up; /* a link to the directory that it is in */
     char path[64];
     uint8_t *data;
-    size_t len;
+    size_t len, room;
     struct endpoint_facts facts;
 };
 
