@@ -69,8 +69,9 @@ struct controller {
     struct controller_inner {
         /* the sink: a window of its being busy, and one of any time */
         double sink_bytes_per_s;
-        uint64_t kernel_bytes_per_s, acked_bytes, unsent_bytes, busy_acked, any_acked;
-        usec_t sampled_at, busy_us, any_us, busy_at, trust_us;
+        uint64_t kernel_bytes_per_s, acked_bytes, unsent_bytes, busy_acked, any_acked,
+            put_bytes; /* came out of steps since the last word of the sink */
+        usec_t sampled_at, busy_us, any_us, idle_us, busy_at, trust_us, rtt_us, heard_from;
         bool is_sampled, has_busy, is_optimist;
         /* the source */
         double source_bytes_per_s;
@@ -94,6 +95,8 @@ void controller_step(struct controller *, usec_t now, int level, size_t in_bytes
 /* What stream_info() says of the sink. rate 0: the kernel knows none. */
 void controller_sink(struct controller *, usec_t now, uint64_t acked_bytes,
                      uint64_t rate_bytes_per_s, uint64_t unsent_bytes);
+/* The sink's round trip, as far as it is known: what it acknowledges tells of so long ago. */
+void controller_round_trip(struct controller *, usec_t rtt_us);
 /* So many bytes of the source were waited for so long. */
 void controller_source(struct controller *, usec_t now, size_t bytes, usec_t waited_us);
 /* The level of the next step. true: a decision was made now (controller.last). */

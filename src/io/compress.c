@@ -123,6 +123,7 @@ static int choose_level(struct compress_stream *c)
     usec_t now = clock_now();
     struct stream_info info;
     stream_info(c->below, &info);
+    controller_round_trip(&c->controller, info.rtt_us);
     controller_sink(&c->controller, now, info.acked_bytes, info.rate_bytes_per_s,
                     info.unsent_bytes);
     if (controller_decide(&c->controller, now, &level)) {
