@@ -389,6 +389,10 @@ int command_bench(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
         bench_options_print_help(stdout);
+        fputs("\n'ferry bench compression', levels, methods and ciphers repeat public studies "
+              "of\n"
+              "client programs; each has a --help of its own.\n",
+              stdout);
         return EXIT_OK;
     }
     for (size_t i = 0; argc >= 2 && i < ARRAY_LEN(suites); i++)

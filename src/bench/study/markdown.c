@@ -14,8 +14,9 @@ static void print_table(const struct study *s, unsigned table, FILE *out)
     const struct study_table *t = &s->tables[table];
     char text[STUDY_CELL_TEXT_MAX];
     bool has_times = t->column_count == 1;
-    fprintf(out, "\n## %s (%s)\n\n| %s |", t->title, t->is_rate ? "KB/s" : "seconds",
-            t->corner);
+    fprintf(out, "\n## %s (%s)\n\n| ", t->title, t->is_rate ? "KB/s" : "seconds");
+    print_word(t->corner, out);
+    fputs(" |", out);
     for (unsigned c = 0; c < t->column_count; c++)
         fprintf(out, " %s |", t->columns[c]);
     fputs(has_times ? " user | system | server's CPU |\n|---|" : "\n|---|", out);
