@@ -54,6 +54,7 @@ struct ftp_link {
     char *host;
     /* of FEAT */
     bool has_mlst, has_size, has_mdtm, has_mfmt, has_rest, has_mode_z, has_hash;
+    bool compresses; /* MODE Z is on: it was asked for, and the server has it */
 };
 
 PARKS MUST_CHECK int ftp_link_open(const struct location *, const struct login_settings *,

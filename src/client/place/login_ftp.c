@@ -13,6 +13,7 @@
 #include "client/place/login.h"
 #include "client/place/netrc.h"
 #include "client/place/resolve.h"
+#include "io/compress.h"
 
 #define FTP_PORT       21
 #define PASSWORD_TRIES 3
@@ -199,6 +200,25 @@ static PARKS int learn_features(struct login *l)
     return r < 0 ? refuse(l, r, "it does not take binary transfers: %.160s", c->text) : 0;
 }
 
+static PARKS int begin_compressing(struct login *l)
+{
+    const struct login_settings *s = l->settings;
+    struct ftp_client *c = &l->link->client;
+    if (s->codec != CODEC_ZLIB)
+        return 0;
+    if (!l->link->has_mode_z) {
+        if (s->level != COMPRESS_AUTO || s->is_verbose)
+            fprintf(stderr, "ferry: %s: it has no MODE Z: nothing is compressed\n",
+                    l->location->host);
+        return 0;
+    }
+    int r = ftp_client_mode(c, 'Z', s->level);
+    if (r < 0)
+        return refuse(l, r, "it does not begin MODE Z: %.160s", c->text);
+    l->link->compresses = true;
+    return 0;
+}
+
 static PARKS int open_link(struct login *l)
 {
     const struct login_settings *s = l->settings;
@@ -215,7 +235,9 @@ static PARKS int open_link(struct login *l)
         r = connect_link(l);
     if (r == 0)
         r = try_logins(l);
-    return r < 0 ? r : learn_features(l);
+    if (r == 0)
+        r = learn_features(l);
+    return r < 0 ? r : begin_compressing(l);
 }
 
 int ftp_link_open(const struct location *location, const struct login_settings *settings,

@@ -1,5 +1,6 @@
 /* Files of a server by FTP, as an endpoint: one control connection, so one thing at a time. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -462,6 +463,22 @@ static PARKS uint64_t bytes_there(struct endpoint *e, struct bytes path,
     return size - put->offset < sent ? size - put->offset : sent;
 }
 
+/* Some servers confirm what their MODE Z has damaged. */
+static PARKS int check_size(struct endpoint *e, struct bytes path, uint64_t expected)
+{
+    uint64_t size;
+    if (!link_of(e)->compresses || !link_of(e)->has_size)
+        return 0;
+    int r = told(e, ftp_client_size(client_of(e), path, &size));
+    if (r < 0 || size == expected)
+        return r;
+    (void)snprintf(e->why, sizeof(e->why),
+                   "it said that all is stored, and has %" PRIu64 " of %" PRIu64
+                   " bytes: its MODE Z is broken, try --compress none",
+                   size, expected);
+    return -FERRY_EPROTO;
+}
+
 static PARKS int remote_put(struct endpoint *e, struct bytes path,
                             const struct endpoint_put *put, uint64_t *ret_bytes)
 {
@@ -477,6 +494,8 @@ static PARKS int remote_put(struct endpoint *e, struct bytes path,
     else
         r = ftp_client_transfer_end(client_of(e));
     (void)told(e, r);
+    if (r == 0)
+        r = check_size(e, path, put->offset + sent);
     if (r == 0)
         *ret_bytes = sent;
     else if (r != -ECANCELED)
