@@ -220,7 +220,7 @@ static PARKS int remote_put(struct endpoint *e, struct bytes path,
 static PARKS int remote_sha256(struct endpoint *e, struct bytes path, uint64_t bytes,
                                uint8_t ret[32])
 {
-    struct endpoint_facts facts;
+    struct endpoint_facts facts = {0};
     int r = remote_stat(e, path, true, &facts);
     if (r < 0)
         return r;
