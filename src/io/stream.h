@@ -47,7 +47,8 @@ struct stream_info {
     uint64_t acked_bytes,
         rate_bytes_per_s; /* tcpi_bytes_acked, tcpi_delivery_rate; 0: unknown */
     uint32_t rtt_us, unsent_bytes;
-    /* How long bytes of ours were under way; of that: held by the peer's window, by our buffer */
+    /* How long bytes of ours were under way; of that: held by the peer's window, by our buffer
+     */
     usec_t busy_us, peer_full_us, buffer_full_us;
 };
 
