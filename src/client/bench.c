@@ -382,6 +382,7 @@ static const struct {
     {"methods", command_bench_study},
     {"ciphers", command_bench_study},
     {"peers", command_bench_peers},
+    {"run-relay", command_bench_relay}, /* a process of a study */
     {"run-peer", command_bench_inside}, /* what a peer's process begins with */
 };
 

@@ -10,8 +10,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "bench/study/options.h"
 #include "bench/study/report.h"
+#include "bench/study/shaper.h"
 #include "client/command.h"
 #include "task/runtime.h"
 #include "task/sys.h"
@@ -179,4 +181,16 @@ int command_bench_study(int argc, char **argv)
         return EXIT_OK;
     }
     return run(suite, &o);
+}
+
+int command_bench_relay(int argc, char **argv)
+{
+    struct addr to;
+    uint64_t rate;
+    if (argc != 3 || addr_parse(bytes_str(argv[1]), &to) < 0 ||
+        text_u64(bytes_str(argv[2]), 10, UINT64_MAX / 1024, &rate) < 0 || rate == 0) {
+        fputs("ferry bench run-relay: for ferry's own use\n", stderr);
+        return EXIT_USAGE;
+    }
+    return shaper_run(&to, rate) < 0 ? EXIT_FAILED : EXIT_OK;
 }

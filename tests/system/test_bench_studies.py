@@ -193,6 +193,22 @@ def test_the_senders_share_of_the_processor_is_set_or_said_to_be_impossible():
 
 
 @as_root
+def test_a_relay_stands_in_where_no_network_can_be_made(tmp_path):
+    require("setpriv", "scp")
+    path = tmp_path / "results.json"
+    done = subprocess.run(["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin", FERRY, "bench", "levels",
+                           "--quick", "-s", "300K", "--only", "955KB/s (10Base-T) / 1 none", "--json", str(path)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+    results = json.loads(path.read_text())
+    cells = {cell["table"]: cell for cell in results["cells"]
+             if cell["row"].startswith("955KB/s") and cell["column"] == "1 none"}
+    assert done.returncode == 1 and "a relay of our own stands in" in done.stdout, done.stdout + done.stderr
+    assert cells["scp to sshd, aes128-ctr"]["value"] < 955 * 1.6  # most of 300 KB at that rate, and no more at once
+    assert cells["ferry cp to ferryd, FTP MODE Z"]["state"] == "failed"
+    assert "go past a relay" in cells["ferry cp to ferryd, FTP MODE Z"]["reason"]
+
+
+@as_root
 def test_a_signal_ends_it_and_nothing_is_left():
     started = subprocess.Popen([FERRY, "bench", "levels", "--only", "32KB/s"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

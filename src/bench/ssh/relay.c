@@ -9,6 +9,9 @@
 #include "task/sys.h"
 
 #define PIECE_BYTES (64 * 1024)
+#define PIECE_MIN   512
+#define SOCKET_MIN  4096
+#define PIECE_US    (5 * USEC_PER_MS) /* of a rate, in one piece at most */
 #define BACKLOG     64
 #define CONNECT_US  (10 * USEC_PER_S)
 
@@ -23,6 +26,9 @@ struct piece {
 struct direction {
     struct io_fd *from, *to;
     usec_t delay_us;
+    uint64_t bytes_per_s; /* 0: no limit */
+    size_t piece_bytes, held_max;
+    usec_t idle_at; /* with a rate: when the wire has sent what it was given */
     struct list pieces;
     size_t held;
     struct event came, went;
@@ -38,6 +44,7 @@ struct passage {
 struct relay {
     struct addr addr, to;
     usec_t delay_us; /* one way */
+    uint64_t bytes_per_s;
     struct listener *listener;
     struct scope scope;
 };
@@ -75,29 +82,40 @@ static int send_all(struct io_fd *f, const uint8_t *data, size_t len)
     return 0;
 }
 
+/* When the last byte of so many that came now is through. */
+static usec_t time_of(struct direction *d, size_t len)
+{
+    usec_t now = clock_now();
+    if (d->bytes_per_s > 0) {
+        usec_t begins = d->idle_at > now ? d->idle_at : now;
+        now = d->idle_at = begins + len * USEC_PER_S / d->bytes_per_s;
+    }
+    return now + d->delay_us;
+}
+
 /* Takes what comes; a failure is an end, too. */
 static void take_main(void *arg)
 {
     struct direction *d = arg;
     ssize_t n = 1;
     while (n > 0) {
-        while (d->held >= RELAY_HELD_MAX && !d->is_dead) {
+        while (d->held >= d->held_max && !d->is_dead) {
             event_clear(&d->went);
             if (event_wait(&d->went, USEC_NEVER) < 0)
                 return;
         }
         if (d->is_dead)
             return;
-        struct piece *p = mem_raw(sizeof(*p) + PIECE_BYTES);
+        struct piece *p = mem_raw(sizeof(*p) + d->piece_bytes);
         if (p == NULL)
             return;
-        n = receive(d->from, p->data, PIECE_BYTES);
+        n = receive(d->from, p->data, d->piece_bytes);
         if (n == -ECANCELED) {
             mem_free(p);
             return;
         }
         p->len = n > 0 ? (size_t)n : 0;
-        p->due = clock_after(d->delay_us);
+        p->due = time_of(d, p->len);
         d->held += p->len;
         list_append(&d->pieces, &p->node);
         event_set(&d->came);
@@ -138,10 +156,25 @@ static void give_main(void *arg)
     sys_shutdown(io_fd_number(d->from), SHUT_RD);
 }
 
-static void direction_init(struct direction *d, struct io_fd *from, struct io_fd *to,
-                           usec_t delay_us)
+static size_t part_of(uint64_t bytes_per_s, usec_t us, size_t least, size_t most)
 {
-    *d = (struct direction){.from = from, .to = to, .delay_us = delay_us};
+    uint64_t bytes = bytes_per_s * us / USEC_PER_S;
+    return bytes_per_s == 0 || bytes > most ? most : bytes < least ? least : (size_t)bytes;
+}
+
+static void direction_init(struct direction *d, struct io_fd *from, struct io_fd *to,
+                           const struct relay *relay)
+{
+    uint64_t rate = relay->bytes_per_s;
+    *d = (struct direction){
+        .from = from,
+        .to = to,
+        .delay_us = relay->delay_us,
+        .bytes_per_s = rate,
+        .piece_bytes = part_of(rate, PIECE_US, PIECE_MIN, PIECE_BYTES),
+        .held_max =
+            part_of(rate, relay->delay_us + RELAY_QUEUE_US, 2 * PIECE_MIN, RELAY_HELD_MAX),
+    };
     list_init(&d->pieces);
     event_init(&d->came);
     event_init(&d->went);
@@ -163,11 +196,12 @@ static int set_number(int fd, int level, int name, int value)
     return sys_setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static int size_buffers(int fd)
+static int size_buffers(int fd, uint64_t rate)
 {
-    int r = set_number(fd, SOL_SOCKET, SO_RCVBUF, RELAY_SOCKET_BYTES / 2); /* Linux doubles */
+    int bytes = (int)part_of(rate, RELAY_QUEUE_US, SOCKET_MIN, RELAY_SOCKET_BYTES);
+    int r = set_number(fd, SOL_SOCKET, SO_RCVBUF, bytes / 2); /* Linux doubles */
     if (r == 0)
-        r = set_number(fd, SOL_SOCKET, SO_SNDBUF, RELAY_SOCKET_BYTES / 2);
+        r = set_number(fd, SOL_SOCKET, SO_SNDBUF, bytes / 2);
     return r == 0 ? set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1) : r;
 }
 
@@ -189,13 +223,12 @@ static int move(struct passage *p)
 static void passage_main(void *arg)
 {
     struct passage *p = arg;
-    usec_t delay_us = p->relay->delay_us;
     int r = tcp_connect(&p->relay->to, NULL, clock_after(CONNECT_US), &p->far);
     if (r == 0)
-        r = size_buffers(io_fd_number(p->far));
+        r = size_buffers(io_fd_number(p->far), p->relay->bytes_per_s);
     if (r == 0) {
-        direction_init(&p->there, p->near, p->far, delay_us);
-        direction_init(&p->back, p->far, p->near, delay_us);
+        direction_init(&p->there, p->near, p->far, p->relay);
+        direction_init(&p->back, p->far, p->near, p->relay);
         (void)!move(p);
         direction_done(&p->there);
         direction_done(&p->back);
@@ -236,14 +269,14 @@ static void accept_main(void *arg)
 }
 
 /* What is accepted takes over the listener's buffers, and with them its window's scale. */
-static int listen_here(struct addr *addr, struct listener **ret)
+static int listen_here(struct addr *addr, uint64_t rate, struct listener **ret)
 {
     int fd, r = addr_parse(BYTES_LIT("127.0.0.1:0"), addr);
     if (r == 0)
         r = tcp_listen(addr, BACKLOG, &fd);
     if (r < 0)
         return r;
-    r = size_buffers(fd);
+    r = size_buffers(fd, rate);
     if (r < 0) {
         sys_close(fd);
         return r;
@@ -253,13 +286,20 @@ static int listen_here(struct addr *addr, struct listener **ret)
 
 int relay_new(const struct addr *to, usec_t round_trip_us, struct relay **ret)
 {
+    const struct relay_path path = {.round_trip_us = round_trip_us};
+    return relay_new_shaped(to, &path, ret);
+}
+
+int relay_new_shaped(const struct addr *to, const struct relay_path *path, struct relay **ret)
+{
     struct relay *relay = mem_new(sizeof(*relay));
     if (relay == NULL)
         return -ENOMEM;
     relay->to = *to;
-    relay->delay_us = round_trip_us / 2;
+    relay->delay_us = path->round_trip_us / 2;
+    relay->bytes_per_s = path->bytes_per_s;
     scope_init(&relay->scope);
-    int r = listen_here(&relay->addr, &relay->listener);
+    int r = listen_here(&relay->addr, path->bytes_per_s, &relay->listener);
     if (r == 0)
         r = scope_start(&relay->scope, "relay", TASK_NORMAL, accept_main, relay, NULL);
     if (r < 0) {

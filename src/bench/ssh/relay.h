@@ -6,6 +6,11 @@
  * under way lies in the relay, up to RELAY_HELD_MAX in each direction, which is more than any
  * window of ssh.
  *
+ * With a rate, bytes leave one after the other as a wire of that rate would let them, each way
+ * by itself; sockets and what is held are cut to RELAY_QUEUE_US of it, so that who sends is
+ * held back as by a short queue. A rate is that of the bytes that are carried: there are no
+ * headers.
+ *
  * All of it on one worker.
  */
 #pragma once
@@ -15,10 +20,20 @@
 #define RELAY_SOCKET_BYTES (256 * 1024)
 #define RELAY_HELD_MAX     (64 * 1024 * 1024)
 
+#define RELAY_QUEUE_US (50 * USEC_PER_MS)
+
 struct relay;
+
+struct relay_path {
+    usec_t round_trip_us;
+    uint64_t bytes_per_s; /* 0: as fast as it goes */
+};
 
 /* Listens on a free port of 127.0.0.1, and connects to `to` for each who comes. */
 MUST_CHECK int relay_new(const struct addr *to, usec_t round_trip_us, struct relay **ret);
+/* The same with a rate. */
+MUST_CHECK int relay_new_shaped(const struct addr *to, const struct relay_path *,
+                                struct relay **ret);
 /* Ends what is under way. NULL is fine. */
 PARKS struct relay *relay_free(struct relay *);
 const struct addr *relay_addr(const struct relay *);
@@ -30,3 +45,5 @@ struct relay_quality {
 };
 
 PARKS MUST_CHECK int relay_test(usec_t round_trip_us, struct relay_quality *ret);
+/* The same with a rate, by as much as goes through in two seconds. */
+PARKS MUST_CHECK int relay_test_shaped(const struct relay_path *, struct relay_quality *ret);

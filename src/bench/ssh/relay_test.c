@@ -11,6 +11,7 @@
 #define TRIPS       5
 #define BULK_BYTES  (UINT64_C(32) * 1024 * 1024)
 #define BLOCK_BYTES (256 * 1024)
+#define BULK_S      2 /* of a rate */
 #define STALL_US    (10 * USEC_PER_S)
 #define MB          (1024.0 * 1024.0)
 
@@ -19,6 +20,7 @@ struct far_end {
     struct listener *listener;
     struct addr addr;
     uint8_t *block;
+    uint64_t bulk_bytes;
     usec_t all_came_at;
     int result;
 };
@@ -34,7 +36,7 @@ static int serve(struct far_end *f, struct stream *stream)
         if (r < 0)
             return r;
     }
-    while (came < BULK_BYTES) {
+    while (came < f->bulk_bytes) {
         n = stream_read(stream, f->block, BLOCK_BYTES);
         if (n <= 0)
             return n < 0 ? (int)n : -FERRY_ECLOSED;
@@ -85,11 +87,14 @@ static int time_trips(struct stream *stream, usec_t *ret_us)
     return 0;
 }
 
-static int send_bulk(struct stream *stream, const uint8_t *block)
+static int send_bulk(struct stream *stream, const uint8_t *block, uint64_t bytes)
 {
     int r = 0;
-    for (uint64_t sent = 0; r == 0 && sent < BULK_BYTES; sent += BLOCK_BYTES)
-        r = stream_write_bytes(stream, bytes_of(block, BLOCK_BYTES));
+    for (uint64_t left = bytes; r == 0 && left > 0;) {
+        size_t n = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+        r = stream_write_bytes(stream, bytes_of(block, n));
+        left -= n;
+    }
     return r;
 }
 
@@ -106,7 +111,7 @@ static int measure(struct far_end *far, struct scope *scope, const struct relay 
     r = time_trips(stream, &ret->round_trip_us);
     usec_t began = clock_now();
     if (r == 0)
-        r = send_bulk(stream, far->block);
+        r = send_bulk(stream, far->block, far->bulk_bytes);
     if (r == 0)
         r = scope_wait(scope, clock_after(STALL_US)); /* the far end has all, or failed */
     stream_free(stream);
@@ -117,7 +122,7 @@ static int measure(struct far_end *far, struct scope *scope, const struct relay 
     usec_t one_way_us = ret->round_trip_us / 2;
     usec_t took = far->all_came_at - began;
     usec_t moving = took > one_way_us ? took - one_way_us : 1;
-    ret->mb_per_s = (double)BULK_BYTES / MB * (double)USEC_PER_S / (double)moving;
+    ret->mb_per_s = (double)far->bulk_bytes / MB * (double)USEC_PER_S / (double)moving;
     return 0;
 }
 
@@ -131,13 +136,22 @@ static int listen_for(struct far_end *far)
 
 int relay_test(usec_t round_trip_us, struct relay_quality *ret)
 {
-    struct far_end far = {.block = mem_new(BLOCK_BYTES)};
+    const struct relay_path path = {.round_trip_us = round_trip_us};
+    return relay_test_shaped(&path, ret);
+}
+
+int relay_test_shaped(const struct relay_path *path, struct relay_quality *ret)
+{
+    struct far_end far = {
+        .block = mem_new(BLOCK_BYTES),
+        .bulk_bytes = path->bytes_per_s > 0 ? path->bytes_per_s * BULK_S : BULK_BYTES,
+    };
     struct relay *relay = NULL;
     struct scope scope;
     scope_init(&scope);
     int r = far.block != NULL ? listen_for(&far) : -ENOMEM;
     if (r == 0)
-        r = relay_new(&far.addr, round_trip_us, &relay);
+        r = relay_new_shaped(&far.addr, path, &relay);
     if (r == 0)
         r = scope_start(&scope, "relay's test", TASK_NORMAL, far_main, &far, NULL);
     if (r == 0)

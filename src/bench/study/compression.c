@@ -91,6 +91,8 @@ static int fill(struct study *s)
     r = add_cells(s, (unsigned)loopback, (unsigned)data);
     if (r == 0)
         r = add_cells(s, (unsigned)cable, (unsigned)data);
+    study_note(s, "lftp 4.9 keeps the last block of a MODE Z upload back for what is left of a "
+                  "second");
     study_note(s, "files are received in memory; the study sent them to /dev/null");
     return r;
 }

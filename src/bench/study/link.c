@@ -117,10 +117,19 @@ static int join(struct link *link, struct buf *said)
 int link_open(struct link *link, struct buf *said)
 {
     *link = (struct link){.servers = -1, .clients = -1};
-    int r = make_space(&link->clients);
+    int before = open_own_space();
+    int r = before < 0 ? before : make_space(&link->clients);
     if (r == 0)
         r = make_space(&link->servers);
-    return r == 0 ? join(link, said) : r;
+    if (r == 0)
+        r = join(link, said);
+    if (r < 0 && before >= 0) {
+        link_close(link);
+        if (sys_setns(before, CLONE_NEWNET) < 0)
+            r = -ENETDOWN; /* not even loopback is left */
+    }
+    sys_close(before);
+    return r;
 }
 
 void link_close(struct link *link)

@@ -188,6 +188,7 @@ void place_close(struct place *p)
     for (unsigned i = 0; i < STUDY_SERVERS; i++)
         if (p->results[i] == 0)
             peer_stop(&p->peers[i]);
+    shaper_stop(&p->shaper);
     share_close(&p->share);
     link_close(&p->link);
     sys_fd_close(&p->signals);
@@ -265,8 +266,18 @@ int place_wait_listener(const struct place *p)
 
 /* -- a cell -- */
 
+int place_relay(struct place *p, enum study_server server, uint64_t bytes_per_s, double *ret)
+{
+    if (server != STUDY_SSHD && server != STUDY_FERRYD_SSH && server != STUDY_RSYNCD)
+        return -EOPNOTSUPP;
+    int r = shaper_use(&p->shaper, &p->peers[server].addr, bytes_per_s);
+    *ret = p->shaper.measured;
+    return r;
+}
+
 void place_words(const struct place *p, enum study_server server, const struct study_data *data,
-                 bool is_empty, char datadir[STUDY_PATH_MAX], struct client_words *ret)
+                 bool is_relayed, bool is_empty, char datadir[STUDY_PATH_MAX],
+                 struct client_words *ret)
 {
     *ret = (struct client_words){
         .data = data->path,
@@ -290,7 +301,7 @@ void place_words(const struct place *p, enum study_server server, const struct s
         snprintf(ret->port, sizeof(ret->port), "%u", RECEIVER_PORT);
     } else {
         char text[ADDR_TEXT_MAX];
-        const struct addr *at = &p->peers[server].addr;
+        const struct addr *at = is_relayed ? &p->shaper.addr : &p->peers[server].addr;
         snprintf(ret->host, sizeof(ret->host), "%.60s", addr_format_host(at, text));
         snprintf(ret->port, sizeof(ret->port), "%u", addr_port(at));
     }

@@ -4,6 +4,7 @@
 #include "bench/peers/peer.h"
 #include "bench/study/client.h"
 #include "bench/study/link.h"
+#include "bench/study/shaper.h"
 #include "bench/study/share.h"
 #include "bench/study/study.h"
 
@@ -14,6 +15,7 @@ struct place {
     struct link link;
     int link_result; /* why there is none; 0: there is */
     char link_error[STUDY_REASON_MAX];
+    struct shaper shaper; /* in its place */
     struct share share;
     int share_result;
     int signals; /* a signalfd */
@@ -33,7 +35,12 @@ const char *place_server_name(enum study_server);
 MUST_CHECK int place_server(struct place *, enum study_server, const struct peer **ret);
 /* Words for a cell whose data this is. */
 void place_words(const struct place *, enum study_server, const struct study_data *,
-                 bool is_empty, char datadir[STUDY_PATH_MAX], struct client_words *ret);
+                 bool is_relayed, bool is_empty, char datadir[STUDY_PATH_MAX],
+                 struct client_words *ret);
+/* Has a relay stand before the server, where there is no link of name spaces. *ret: what its
+ * self-test found. -EOPNOTSUPP: this server's protocol goes past a relay. */
+MUST_CHECK int place_relay(struct place *, enum study_server, uint64_t bytes_per_s,
+                           double *ret);
 /* An empty folder for what comes. */
 MUST_CHECK int place_clean(const struct place *);
 /* Whether so many bytes lie there, in files. -FERRY_ETRUNCATED: not, or others. */

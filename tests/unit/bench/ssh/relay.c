@@ -229,9 +229,26 @@ static void it_measures_itself(void **state)
     assert_true(quality.mb_per_s > 0);
 }
 
+static struct relay_quality shaped;
+
+static void rate_main(void *arg)
+{
+    TASK_ASSERT(relay_test_shaped(arg, &shaped) == 0);
+}
+
+/* The sockets of the test's own ends hold some of it, which is a small part of two seconds. */
+static void nothing_goes_through_faster_than_the_rate(void **state)
+{
+    (void)state;
+    struct relay_path path = {.bytes_per_s = 1024 * 1024};
+    run_threaded(1, rate_main, &path);
+    assert_true(shaped.mb_per_s > 0 && shaped.mb_per_s < 1.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_goes_through_faster_than_the_rate),
         cmocka_unit_test(a_byte_comes_back_no_sooner_than_after_a_round_trip),
         cmocka_unit_test(all_bytes_come_through_in_their_order_and_then_the_end),
         cmocka_unit_test(who_connects_hears_that_the_far_end_hung_up),

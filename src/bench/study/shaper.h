@@ -1,0 +1,23 @@
+/* A link of a given rate where no name space can be had: the relay of the ssh suite, in a
+ * process of its own, before one port of one server. What opens further connections by itself,
+ * as FTP does for data, goes past it. Blocking. */
+#pragma once
+#include "io/addr.h"
+
+struct shaper {
+    struct addr to;
+    uint64_t bytes_per_s; /* 0: none runs */
+    unsigned pid;
+    int lifeline; /* it ends when this does */
+    struct addr addr;
+    double measured; /* its self-test: bytes per second */
+};
+
+/* Lets one run for this server and rate, in place of any other. -errno; -ECHILD: it said
+ * nothing. */
+MUST_CHECK int shaper_use(struct shaper *, const struct addr *to, uint64_t bytes_per_s);
+void shaper_stop(struct shaper *);
+
+/* The process: tests itself, says "ADDRESS BYTES_PER_S" on standard output, and relays until
+ * its standard input ends. 0; -errno. */
+MUST_CHECK int shaper_run(const struct addr *to, uint64_t bytes_per_s);
