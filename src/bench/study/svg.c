@@ -118,12 +118,13 @@ static double y_of(const struct plot *p, double value)
 static void print_grid(const struct study *s, unsigned table, const struct plot *p, FILE *out)
 {
     const struct study_table *t = &s->tables[table];
-    for (double power = p->y_low; power <= p->y_high + 0.01; power += 1) {
-        double y = y_of(p, pow(10, power));
+    int lines = (int)(p->y_high - p->y_low + 0.01);
+    for (int i = 0; i <= lines; i++) {
+        double value = pow(10, p->y_low + i), y = y_of(p, value);
         fprintf(out,
                 "<line class=\"g\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>"
                 "<text class=\"e\" x=\"%.0f\" y=\"%.1f\">%.0f</text>\n",
-                PLOT_LEFT, y, WIDTH - PLOT_RIGHT, y, PLOT_LEFT - 4, y + 4, pow(10, power));
+                PLOT_LEFT, y, WIDTH - PLOT_RIGHT, y, PLOT_LEFT - 4, y + 4, value);
     }
     double last = -100;
     for (unsigned r = t->row_count;

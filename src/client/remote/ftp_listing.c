@@ -188,7 +188,7 @@ static int take_from_size(struct bytes size, int month, struct bytes *rest, int6
  * and which may look like a month. */
 static int take_size_and_date(struct bytes *rest, int64_t now_us, struct endpoint_facts *ret)
 {
-    struct bytes size = BYTES_NONE, word = BYTES_NONE;
+    struct bytes size, word = BYTES_NONE;
     for (unsigned i = 0; i < 6; i++) {
         size = word;
         word = next_word(rest);
