@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
@@ -155,9 +156,9 @@ static int shape(const char *card, uint64_t bytes_per_s, struct buf *said)
     burst = burst < least ? least : burst;
     queue = queue < 20 * FRAME ? 20 * FRAME : queue;
     snprintf(line, sizeof(line),
-             "tc qdisc replace dev %s root tbf rate %llubit burst %llu limit %llu", card,
-             (unsigned long long)(rate * 8), (unsigned long long)burst,
-             (unsigned long long)(queue < burst ? burst : queue));
+             "tc qdisc replace dev %s root tbf rate %" PRIu64 "bit burst %" PRIu64
+             " limit %" PRIu64,
+             card, rate * 8, burst, queue < burst ? burst : queue);
     return r == 0 ? run_tool(said, line) : r;
 }
 
@@ -218,38 +219,48 @@ static int connect_to(const struct link *link, const struct sockaddr_in *at, int
     return r == -EINPROGRESS ? wait_for(fd, POLLOUT) : r;
 }
 
+struct pump {
+    int out, in;
+    uint8_t *block; /* BLOCK_BYTES */
+    uint64_t total, sent, came;
+};
+
+/* What goes without waiting, in both directions. */
+static ssize_t pump_once(struct pump *p)
+{
+    struct pollfd ends[] = {{.fd = p->in, .events = POLLIN},
+                            {.fd = p->out, .events = p->sent < p->total ? POLLOUT : 0}};
+    ssize_t n = sys_poll(ends, 2, 20000);
+    if (n <= 0)
+        return n == 0 ? -ETIMEDOUT : n;
+    uint64_t left = p->total - p->sent;
+    size_t len = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+    n = len > 0 ? sys_send(p->out, p->block, len, 0) : 0;
+    p->sent += n > 0 ? (uint64_t)n : 0;
+    n = sys_recv(p->in, p->block, BLOCK_BYTES, 0);
+    p->came += n > 0 ? (uint64_t)n : 0;
+    return n == -EAGAIN ? 0 : n;
+}
+
 /* Sends whenever there is room, and counts what arrives: from the first quarter on, so that
  * neither the bucket's first fill nor TCP's start is in it. */
 static int pump(int out, int in, uint64_t total, double *ret)
 {
-    uint8_t *block = mem_new(BLOCK_BYTES);
-    uint64_t sent = 0, came = 0, first = 0;
+    struct pump p = {.out = out, .in = in, .block = mem_new(BLOCK_BYTES), .total = total};
+    uint64_t first = 0;
     usec_t began = 0;
-    ssize_t n = block != NULL ? 0 : -ENOMEM;
-    while (n >= 0 && came < total) {
-        struct pollfd ends[] = {{.fd = in, .events = POLLIN},
-                                {.fd = out, .events = sent < total ? POLLOUT : 0}};
-        n = sys_poll(ends, 2, 20000);
-        if (n <= 0) {
-            n = n == 0 ? -ETIMEDOUT : n;
-            break;
-        }
-        uint64_t left = total - sent;
-        n = left > 0 ? sys_send(out, block, left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES, 0)
-                     : 0;
-        sent += n > 0 ? (uint64_t)n : 0;
-        n = sys_recv(in, block, BLOCK_BYTES, 0);
-        came += n > 0 ? (uint64_t)n : 0;
-        if (began == 0 && came >= total / 4) {
+    ssize_t n = p.block != NULL ? 0 : -ENOMEM;
+    while (n >= 0 && p.came < total) {
+        n = pump_once(&p);
+        if (began == 0 && p.came >= total / 4) {
             began = clock_now();
-            first = came;
+            first = p.came;
         }
-        n = n == -EAGAIN ? 0 : n;
     }
     usec_t took = clock_now() - began;
-    mem_free(block);
-    if (n >= 0 && came > first && took > 0)
-        *ret = (double)(came - first) * (double)USEC_PER_S / (double)took;
+    mem_free(p.block);
+    if (n >= 0 && p.came > first && took > 0)
+        *ret = (double)(p.came - first) * (double)USEC_PER_S / (double)took;
     return n < 0 ? (int)n : 0;
 }
 
