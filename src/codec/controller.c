@@ -183,7 +183,7 @@ static void see_hope(struct controller_inner *n, double rate)
 static void see_busy(struct controller_inner *n, usec_t now)
 {
     double rate = (double)n->busy_acked * 1e6 / (double)n->busy_us;
-    double weight = n->has_busy ? (double)n->busy_us / (double)(n->busy_us + BUSY_US / 2) : 1;
+    double weight = n->has_busy ? (double)n->busy_us / ((double)n->busy_us + BUSY_US / 2.0) : 1;
     if (n->is_optimist)
         see_hope(n, rate);
     else
@@ -221,7 +221,7 @@ static double sink_rate(const struct controller *c, bool *ret_is_optimist)
         return n->has_busy ? rate : 0;
     if (kernel > 0)
         return fmax(kernel, rate);
-    double times = (double)(n->idle_us / n->trust_us);
+    double times = floor((double)n->idle_us / (double)n->trust_us);
     return rate * (n->has_busy ? HOPE : pow(HOPE, fmin(times, HOPES_MAX)));
 }
 
