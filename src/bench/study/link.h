@@ -21,8 +21,8 @@ struct link {
     uint64_t rate;        /* as set; 0: not yet */
 };
 
-/* Leaves the host's network for good; not if it fails. -EPERM: not root; -ENOENT: no ip(8) or tc(8); -ECANCELED:
- * one of them refused, and `said` holds why. link_close() in any case. */
+/* Leaves the host's network for good; not if it fails. -EPERM: not root; -ENOENT: no ip(8) or
+ * tc(8); -ECANCELED: one of them refused, and `said` holds why. link_close() in any case. */
 MUST_CHECK int link_open(struct link *, struct buf *said);
 void link_close(struct link *);
 
