@@ -49,6 +49,7 @@ struct cp {
     struct copy_progress progress;
     struct copy_figures figures;
     struct copy_plan plan;
+    struct copy_ends ends;
     bool shows_progress;
 };
 
@@ -334,6 +335,8 @@ static PARKS int run_copy(struct cp *cp)
                   .umask = mask,
                   .bucket = cp->bucket},
         .is_recursive = cp->options.is_recursive,
+        .method = cp->options.method,
+        .ends = cp->ends,
         .tell = on_event,
         .arg = cp,
     };
@@ -379,6 +382,11 @@ static void explain(struct cp *cp)
             f->compression = e->ssh->compression;
             copy_figures_of_link(e->ssh, f);
         }
+    }
+    const struct copy_plan *plan = copy_plan_of(cp->copy);
+    if (plan != NULL) {
+        f->method = copy_method_name(plan->method);
+        f->why_method = plan->why;
     }
     copy_explain_print(stderr, f);
 }
@@ -444,7 +452,7 @@ static void settle_login(struct cp *cp)
     cp->login.connect_us = o->connect_us;
     cp->login.stall_us = o->stall_us;
     cp->login.ciphers = o->cipher;
-    cp->login.codec = o->codec == CODEC_ZSTD ? CODEC_NONE : o->codec; /* ssh has no zstd */
+    cp->login.codec = o->codec;
     cp->login.level = o->level;
     cp->login.is_codec_given = o->is_codec_given;
     cp->login.config_file = o->config_file;
@@ -470,7 +478,7 @@ static int parse_place(struct cp *cp, struct place *p, char *text)
 /* The words of a method that these places do not have. */
 static int check_method(struct cp *cp)
 {
-    struct copy_ends ends = {0};
+    struct copy_ends *ends = &cp->ends;
     char why[COPY_PLAN_WHY_MAX];
     for (unsigned i = 0; i < cp->count; i++) {
         enum location_scheme scheme = cp->places[i].location.scheme;
@@ -479,9 +487,11 @@ static int check_method(struct cp *cp)
                                 : scheme == LOCATION_FTP   ? COPY_PLACE_FTP
                                 : scheme == LOCATION_LOCAL ? COPY_PLACE_LOCAL
                                                            : COPY_PLACE_STREAM;
-        *(is_target ? &ends.target : &ends.source) = place;
+        *(is_target ? &ends->target : &ends->source) = place;
     }
-    if (copy_plan(cp->options.method, &ends, &(struct copy_sample){0}, why, &cp->plan) == 0) {
+    ends->has_tar = ends->source == COPY_PLACE_LOCAL && ends->target == COPY_PLACE_SSH &&
+                    !cp->options.verifies;
+    if (copy_plan(cp->options.method, ends, &(struct copy_sample){0}, why, &cp->plan) == 0) {
         cp->figures.why_method = cp->plan.why;
         return 0;
     }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "client/copy/names.h"
+#include "client/copy/tar_put.h"
 
 #define SHIELD_US (5 * USEC_PER_S)
 
@@ -34,7 +35,8 @@ struct copy {
     struct scope workers;
     struct list waiting, running;
     unsigned waiting_count, worker_count, idle_count;
-    bool has_all;
+    bool has_all, has_plan;
+    struct copy_plan plan; /* of the last directory */
     int fatal;
     struct copy_condition changed;
 };
@@ -66,6 +68,11 @@ struct copy *copy_free(struct copy *c)
 const struct copy_totals *copy_totals(const struct copy *c)
 {
     return &c->totals;
+}
+
+const struct copy_plan *copy_plan_of(const struct copy *c)
+{
+    return c->has_plan ? &c->plan : NULL;
 }
 
 unsigned copy_running(const struct copy *c, const struct copy_file **ret, unsigned max)
@@ -479,6 +486,132 @@ static PARKS int walk_source(struct copy *c, const struct copy_source *source,
     return r < 0 ? r : c->fatal;
 }
 
+/* -- a directory as one stream of tar -- */
+
+struct stream_of_tar {
+    struct copy *copy;
+    const struct copy_source *source;
+    struct item item; /* stands for all of it where it is shown what runs */
+    struct copy_tar_put put;
+};
+
+static void on_left_out(void *arg, struct bytes path, int result, const char *why)
+{
+    struct stream_of_tar *s = arg;
+    char *whole = copy_name_join(bytes_str(s->source->path), path);
+    tell_failure(s->copy, s->source, whole != NULL ? bytes_str(whole) : path, COPY_SIDE_SOURCE,
+                 result, why);
+    mem_free(whole);
+}
+
+/* It is one event: what became of each file is known to the server's tar alone. */
+static void tell_stream(struct copy *c, struct stream_of_tar *s, int result)
+{
+    struct copy_file *f = &s->item.file;
+    f->result = result;
+    f->side = COPY_SIDE_TARGET;
+    f->method = "tar";
+    f->moved_bytes = atomic_load(&f->progress.file_bytes);
+    f->size_bytes = result == 0 ? f->moved_bytes : 0;
+    memcpy(f->why, s->put.why, sizeof(f->why));
+    const struct copy_event event = {.kind = COPY_EVENT_FILE,
+                                     .source = s->source,
+                                     .path = bytes_str(f->source_path),
+                                     .target = bytes_str(f->target_path),
+                                     .result = result,
+                                     .side = f->side,
+                                     .why = f->why,
+                                     .file = f,
+                                     .took_us = clock_now() - f->started_at};
+    if (result == 0) {
+        c->totals.files += s->put.files;
+        c->totals.directories += s->put.directories;
+        c->totals.bytes += f->size_bytes;
+    }
+    tell(c, &event);
+}
+
+static PARKS int run_stream(struct copy *c, struct stream_of_tar *s,
+                            const struct endpoint_facts *facts, char *place)
+{
+    const struct copy_source *source = s->source;
+    const struct copy_tree_step top = {.kind = COPY_TREE_ENTER, .facts = *facts};
+    struct directory *d;
+    int r = open_directory(c, source, NULL, &top, place, &d);
+    if (r < 0)
+        return is_fatal(c, source, r) ? r : 0;
+    s->put = (struct copy_tar_put){.settings = &c->settings.files,
+                                   .source = source->end,
+                                   .target = c->target->end,
+                                   .top = bytes_str(source->path),
+                                   .facts = *facts,
+                                   .place = place,
+                                   .progress = &s->item.file.progress,
+                                   .failed = on_left_out,
+                                   .arg = s};
+    s->item.file = (struct copy_file){.settings = &c->settings.files,
+                                      .source = source->end,
+                                      .target = c->target->end,
+                                      .source_path = copy_name_join(s->put.top, BYTES_NONE),
+                                      .target_path = place,
+                                      .started_at = clock_now()};
+    list_append(&c->running, &s->item.node);
+    r = s->item.file.source_path == NULL ? -ENOMEM : copy_tar_put(&s->put);
+    list_remove(&s->item.node);
+    if (r != -EOPNOTSUPP && r != -ECANCELED && r != -ENOMEM)
+        tell_stream(c, s, r);
+    mem_free(s->item.file.source_path);
+    directory_unref(c, d);
+    return r == -EOPNOTSUPP || is_fatal(c, source, r) ? r : 0;
+}
+
+/* -EOPNOTSUPP: file by file, then. */
+static PARKS int stream_source(struct copy *c, const struct copy_source *source,
+                               const struct endpoint_facts *facts, char *place)
+{
+    struct copy_sample sample = {.is_tree = true};
+    struct copy_ends ends = c->settings.ends;
+    char why[COPY_PLAN_WHY_MAX];
+    ends.has_tar = ends.source == COPY_PLACE_LOCAL && ends.target == COPY_PLACE_SSH &&
+                   !c->settings.files.verifies;
+    int r = 0;
+    if (ends.has_tar && c->settings.method == COPY_METHOD_AUTO)
+        r = copy_sample_tree(source->end, bytes_str(source->path), facts, &sample);
+    if (r == 0)
+        r = copy_plan(c->settings.method, &ends, &sample, why, &c->plan);
+    c->has_plan = r == 0;
+    if (r < 0 || c->plan.method != COPY_METHOD_TAR)
+        return r < 0 && is_fatal(c, source, r) ? r : -EOPNOTSUPP;
+    struct stream_of_tar *s = mem_new(sizeof(*s));
+    if (s == NULL)
+        return -ENOMEM;
+    s->copy = c;
+    s->source = source;
+    list_init(&s->item.node);
+    r = run_stream(c, s, facts, place);
+    mem_free(s);
+    if (r == -EOPNOTSUPP && c->settings.method == COPY_METHOD_TAR) {
+        tell_failure(c, source, bytes_str(source->path), COPY_SIDE_TARGET, r,
+                     "the server has no tar; leave --method away");
+        return 0;
+    }
+    c->has_plan = r != -EOPNOTSUPP;
+    return r;
+}
+
+static PARKS int add_directory(struct copy *c, const struct copy_source *source,
+                               const struct endpoint_facts *facts)
+{
+    char *place = place_of(c, source);
+    if (place == NULL)
+        return -ENOMEM;
+    int r = stream_source(c, source, facts, place);
+    if (r == -EOPNOTSUPP)
+        r = walk_source(c, source, facts, place);
+    mem_free(place);
+    return r;
+}
+
 static PARKS int add_stream(struct copy *c, const struct copy_source *source)
 {
     const struct endpoint_facts unknown = {.kind = ENDPOINT_FILE};
@@ -502,15 +635,11 @@ static PARKS int add_source(struct copy *c, const struct copy_source *source)
                      "a directory does not go to standard output");
     else if (facts.kind == ENDPOINT_OTHER)
         tell_failure(c, source, path, COPY_SIDE_SOURCE, -FERRY_ENOTREG, "");
-    else if (facts.kind == ENDPOINT_DIRECTORY) {
-        char *place = place_of(c, source);
-        r = place == NULL ? -ENOMEM : walk_source(c, source, &facts, place);
-        mem_free(place);
-        return r;
-    } else {
+    else if (facts.kind == ENDPOINT_DIRECTORY)
+        return add_directory(c, source, &facts);
+    else
         return add_file(c, source, path, &facts, NULL,
                         c->target->end != NULL ? place_of(c, source) : NULL);
-    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 #include "client/copy/file.h"
+#include "client/copy/plan.h"
 #include "client/copy/tree.h"
 
 #define COPY_AT_ONCE_MAX 32
@@ -45,6 +46,8 @@ struct copy_event {
 struct copy_settings {
     struct copy_file_settings files;
     bool is_recursive;
+    enum copy_method method; /* as it was asked for */
+    struct copy_ends ends;   /* of what kinds source and target are */
     /* Cannot park. */
     void (*tell)(void *arg, const struct copy_event *);
     void *arg;
@@ -68,5 +71,7 @@ PARKS MUST_CHECK int copy_run(struct copy *);
 struct copy *copy_free(struct copy *); /* NULL is fine */
 
 const struct copy_totals *copy_totals(const struct copy *);
+/* How the last directory went, or NULL: none did. */
+const struct copy_plan *copy_plan_of(const struct copy *);
 /* Those that are under way, oldest first; at most max. Returns how many there are. */
 unsigned copy_running(const struct copy *, const struct copy_file **ret, unsigned max);

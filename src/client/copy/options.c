@@ -53,8 +53,8 @@ static const struct option_row {
     {KEY_TIMEOUT, "timeout", "SECONDS", "a connection without a byte for so long is lost"},
     {KEY_CONNECT_TIMEOUT, "connect-timeout", "SECONDS", "to connect and to log in"},
     {KEY_LIMIT, "limit", "RATE", "bytes per second, with K, M or G (-l: in kbit/s)"},
-    {KEY_METHOD, "method", "NAME", "auto, sftp, scp, tar or ftp"},
-    {KEY_COMPRESS, "compress", "NAME[:N]", "auto, none, zlib or zstd, and a level (-C: zlib)"},
+    {KEY_METHOD, "method", "NAME", "auto, sftp, tar or ftp"},
+    {KEY_COMPRESS, "compress", "NAME[:N]", "auto, none or zlib, and a level (-C: zlib)"},
     {KEY_CIPHER, "cipher", "NAME", "auto, or ssh's name of one (-c)"},
     {KEY_PORT, "port", "PORT", "of the ssh server (-P)"},
     {KEY_IDENTITY, "identity", "FILE", "a private key to log in with (-i)"},
@@ -154,7 +154,6 @@ static const struct codec_row {
     {"none", CODEC_NONE, 0, 0},
     {"auto", CODEC_ZLIB, 0, 0},
     {"zlib", CODEC_ZLIB, 1, CODEC_ZLIB_LEVEL_MAX},
-    {"zstd", CODEC_ZSTD, 1, CODEC_ZSTD_LEVEL_MAX},
 };
 
 static int parse_compress(const char *text, struct copy_options *o)

@@ -100,6 +100,8 @@ static PARKS int load_config(struct login *l)
     if (r < 0)
         return refuse(l, r, "%s", why[0] != '\0' ? why : err_text(r));
     tell_notes(l);
+    if (l->settings->is_codec_given && l->settings->codec != CODEC_NONE)
+        fprintf(stderr, "ferry: %s: nothing is compressed over ssh yet\n", l->location->host);
     const struct ssh_config *c = &l->config;
     if (c->has_proxy)
         return refuse(
