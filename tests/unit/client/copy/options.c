@@ -14,9 +14,10 @@ static char complaint[512];
 /* "-r a b": words with a blank between them. */
 static int parse(const char *line)
 {
-    static char copy[256];
-    char *argv[ARGUMENTS_MAX + 1] = {(char[]){"cp"}};
+    static char name[] = "cp", copy[256];
+    static char *argv[ARGUMENTS_MAX + 1]; /* the options borrow it */
     int argc = 1;
+    argv[0] = name;
     strcpy(copy, line);
     for (char *at = copy, *word; (word = strsep(&at, " ")) != NULL && argc < ARGUMENTS_MAX;)
         if (word[0] != '\0')
