@@ -242,7 +242,7 @@ def test_the_list_has_every_peer_with_its_version():
     result = ferry("peers")
     assert result.returncode == 0
     lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines] == [*NAMES[:-1], "ssh/sshd", "ssh/proftpd"]
+    assert [line.split()[0] for line in lines] == [*NAMES[:-1], "ssh/sshd", "ssh/proftpd", "rsync/rsyncd"]
     for line in lines:
         assert "not installed: ferry bench peers --install" in line or re.match(r"\S+ +\d\S* +/", line), line
 
