@@ -37,7 +37,8 @@ void session_audit(const struct session *s, const struct audit *a)
     log_text(&r, "result", a->result < 0 ? err_name(a->result) : "ok");
     /* Every protocol's records have these. */
     log_text(&r, "cipher", s->cipher != NULL ? s->cipher : "none");
-    log_text(&r, "compression", a->compression != NULL ? a->compression : "none");
+    const char *compression = a->compression != NULL ? a->compression : s->compression;
+    log_text(&r, "compression", compression != NULL ? compression : "none");
     if (stores(a->operation))
         log_text(&r, "sync", s->shared->settings.vfs.sync == VFS_SYNC_FILE ? "file" : "none");
     /* Last: what does not fit is cut, and this is what can be long. */

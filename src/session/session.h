@@ -49,6 +49,7 @@ struct session {
     uint64_t id;              /* unique in the process, never 0 */
     const char *protocol;     /* "ftp", "ssh" */
     const char *cipher;       /* static text; NULL: what is sent is in clear */
+    const char *compression;  /* of all that passes: static text; NULL: none, or by transfer */
     struct addr peer, local;  /* peer is what limits count: it stays as it is */
     struct account *account;  /* NULL before login */
     struct vfs *vfs;          /* NULL before login */

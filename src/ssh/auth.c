@@ -34,9 +34,7 @@ static int let_in(struct ssh_session *s)
 {
     const uint8_t success = SSH_MSG_USERAUTH_SUCCESS;
     int r = ssh_transport_say(s->transport, bytes_of(&success, 1));
-    if (r == 0)
-        ssh_transport_auth_succeeded(s->transport);
-    return r;
+    return r == 0 ? ssh_transport_auth_succeeded(s->transport) : r;
 }
 
 /* 0, or the end of the session: wrong answers are counted. */

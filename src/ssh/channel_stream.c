@@ -43,13 +43,7 @@ static int wait_window(struct ssh_channel *ch, usec_t deadline)
 /* Until the gate is open, and the channel still takes data then. */
 static int wait_gate(struct ssh_channel *ch)
 {
-    struct ssh_transport *t = ch->connection->transport;
-    bool must_wait = !ssh_transport_is_open(t);
-    if (must_wait)
-        ssh_connection_wait_begin(ch->connection);
-    int r = ssh_transport_gate(t, stall_deadline(ch));
-    if (must_wait)
-        ssh_connection_wait_end(ch->connection);
+    int r = ssh_transport_gate(ch->connection->transport, stall_deadline(ch));
     if (r == 0)
         return check_writable(ch);
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
@@ -71,7 +65,7 @@ static int wait_writable(struct ssh_channel *ch)
             return r;
         usec_t deadline = stall_deadline(ch);
         size_t unsent = ssh_transport_unsent(t);
-        if (unsent > (is_over_budget() ? 0 : SSH_OUTPUT_CAP / 2))
+        if (unsent > (is_over_budget() ? 0 : ssh_transport_unsent_max(t, SSH_OUTPUT_CAP / 2)))
             r = ssh_transport_drain(t, unsent - 1, deadline); /* a step is progress */
         else if (ch->peer_window > 0)
             return 0;
@@ -93,6 +87,7 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
     int r = wait_writable(ch);
     if (r < 0)
         return r;
+    size_t most = ssh_transport_room_max(ch->connection->transport);
     size_t piece = piece_max(ch);
     size_t stride = (HEAD + piece + SSH_PACKET_TAIL_MAX + 15) & ~(size_t)15;
     size_t pieces_max = CHUNK_BYTES_MAX / stride;
@@ -101,6 +96,8 @@ static int channel_room(struct stream *s, size_t want, struct room *ret)
     if (is_over_budget())
         pieces_max = 1;
     size_t len = want < ch->peer_window ? want : ch->peer_window;
+    if (len > most)
+        len = most;
     if (len > pieces_max * piece)
         len = pieces_max * piece;
     unsigned count = (unsigned)((len + piece - 1) / piece);

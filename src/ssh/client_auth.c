@@ -96,8 +96,8 @@ static int read_answer(struct login *l)
         return r;
     switch (packet.payload.data[0]) {
     case SSH_MSG_USERAUTH_SUCCESS:
-        ssh_transport_auth_succeeded(l->transport);
-        return ANSWER_IN;
+        r = ssh_transport_auth_succeeded(l->transport);
+        return r < 0 ? r : ANSWER_IN;
     case SSH_MSG_USERAUTH_FAILURE:
         return on_failure(l, packet.payload);
     case SSH_MSG_USERAUTH_PK_OK:

@@ -9,6 +9,11 @@
 
 /* -- life -- */
 
+static int settle(void *arg)
+{
+    return ssh_connection_settle(arg);
+}
+
 int ssh_connection_new(struct ssh_transport *t, struct scope *scope,
                        const struct ssh_connection_settings *settings,
                        struct ssh_connection **ret)
@@ -21,6 +26,7 @@ int ssh_connection_new(struct ssh_transport *t, struct scope *scope,
     c->settings = settings;
     list_init(&c->channels);
     t->out.mark = SSH_UNSENT_MAX;
+    ssh_transport_set_settle(t, settle, c);
     *ret = c;
     return 0;
 }
@@ -56,7 +62,8 @@ bool ssh_connection_may_seal(const struct ssh_connection *c)
 
 bool ssh_connection_is_full(const struct ssh_connection *c)
 {
-    return c->held_bytes > SSH_INPUT_CAP && c->waiting == 0;
+    return c->held_bytes > SSH_INPUT_CAP && c->waiting == 0 &&
+           !ssh_transport_is_awaited(c->transport);
 }
 
 void ssh_connection_wait_begin(struct ssh_connection *c)

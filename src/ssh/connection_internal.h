@@ -89,7 +89,7 @@ struct ssh_connection {
     struct list channels;
     unsigned count;
     size_t held_bytes; /* of chunks that hold data not yet dropped */
-    unsigned waiting;  /* tasks that wait for the peer's word: a window, new keys */
+    unsigned waiting;  /* tasks that wait for the peer's word: a window */
     bool is_broken;
     bool no_more_sessions;
     struct ssh_refusal refusals[SSH_PENDING_MAX];

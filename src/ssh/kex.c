@@ -58,6 +58,8 @@ static int write_kexinit(struct ssh_transport *t, const struct ssh_kexinit *peer
         peer = &agreed;
     ssh_offer_lists(t->settings->offer, is_first(t), may_steer ? peer : NULL,
                     keys != NULL ? keys->names : NULL, &m);
+    m.lists[SSH_LIST_COMPRESSION_TO_SERVER] = m.lists[SSH_LIST_COMPRESSION_TO_CLIENT] =
+        ssh_transport_compressions(t);
     int r = crypto_random(m.cookie, sizeof(m.cookie));
     if (r == 0)
         r = buf_reserve(ret, SSH_KEXINIT_OWN_MAX);
@@ -76,7 +78,8 @@ int ssh_kex_begin(struct ssh_transport *t, const struct ssh_kexinit *peer)
     if (k == NULL)
         return -ENOMEM;
     t->kex = k;
-    t->is_open = false;
+    t->is_open = t->wants_keys = false;
+    ssh_transport_read_on(t);
     k->deadline = clock_after(KEX_US);
     int r = write_kexinit(t, peer, &k->own_kexinit);
     return r == 0 ? ssh_transport_say(t, buf_bytes(&k->own_kexinit)) : r;
@@ -138,7 +141,9 @@ int ssh_kex_on_kexinit(struct ssh_transport *t, struct bytes payload)
     struct ssh_kexinit own, peer;
     if (ssh_kexinit_parse(payload, &peer) < 0)
         return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed KEXINIT");
-    int r = t->kex == NULL ? ssh_kex_begin(t, &peer) : 0;
+    int r = ssh_transport_claim(t);
+    if (r == 0 && t->kex == NULL)
+        r = ssh_kex_begin(t, &peer);
     if (r == 0)
         r = buf_append_bytes(&t->kex->peer_kexinit, payload);
     if (r == 0)
@@ -194,6 +199,10 @@ static int switch_sealing(struct ssh_transport *t)
     t->sent_bytes = t->sent_packets = 0;
     if (is_first(t))
         t->session_id = k->hash;
+    if (t->phase == SSH_PHASE_RUNNING_KEX)
+        r = ssh_transport_start_packing(t, &k->chosen);
+    if (r < 0)
+        return r;
     t->phase = t->phase == SSH_PHASE_KEX ? SSH_PHASE_NEWKEYS : SSH_PHASE_RUNNING_NEWKEYS;
     t->is_open = t->has_opened = true;
     event_set(&t->opened);
@@ -310,6 +319,7 @@ int ssh_kex_on_newkeys(struct ssh_transport *t, struct bytes payload)
     t->chosen = t->kex->chosen;
     t->traffic.exchanges++;
     t->kex = ssh_kex_free(t->kex);
-    t->phase = t->phase == SSH_PHASE_NEWKEYS ? SSH_PHASE_SERVICE : SSH_PHASE_RUNNING;
-    return 0;
+    bool is_over = t->phase == SSH_PHASE_RUNNING_NEWKEYS;
+    t->phase = is_over ? SSH_PHASE_RUNNING : SSH_PHASE_SERVICE;
+    return is_over ? ssh_transport_start_unpacking(t, &t->chosen) : 0;
 }

@@ -235,7 +235,5 @@ void ssh_offer_lists(const struct ssh_offer *o, bool is_first, const struct ssh_
     ret->lists[SSH_LIST_CIPHER_TO_SERVER] = ret->lists[SSH_LIST_CIPHER_TO_CLIENT] = ciphers;
     ret->lists[SSH_LIST_MAC_TO_SERVER] = ret->lists[SSH_LIST_MAC_TO_CLIENT] =
         bytes_str(o->macs);
-    ret->lists[SSH_LIST_COMPRESSION_TO_SERVER] = ret->lists[SSH_LIST_COMPRESSION_TO_CLIENT] =
-        BYTES_LIT("none");
     ret->first_kex_packet_follows = false;
 }

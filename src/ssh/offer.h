@@ -24,6 +24,7 @@ struct ssh_offer *ssh_offer_free(struct ssh_offer *); /* NULL is fine */
  * may be passed over, else NULL: a server then offers AES-GCM alone to a client that has it,
  * because the client's order decides and stock OpenSSH puts the faster cipher last. Others may
  * have it below a line of their user's (PuTTY asks then). host_keys: names that we can sign
- * with (a server), or NULL. Borrowed from offer and host_keys. The cookie is left alone. */
+ * with (a server), or NULL. Borrowed from offer and host_keys. Cookie and compression are
+ * left alone. */
 void ssh_offer_lists(const struct ssh_offer *, bool is_first, const struct ssh_kexinit *peer,
                      const char *host_keys, struct ssh_kexinit *ret);

@@ -217,7 +217,11 @@ static int open_connection(struct ssh_session *s)
         .channels_max = SSH_CHANNELS_SESSION,
         .wake = &s->wake,
     };
-    s->base.cipher = ssh_cipher_name(ssh_transport_chosen(s->transport)->cipher[SSH_TO_CLIENT]);
+    const struct ssh_chosen *chosen = ssh_transport_chosen(s->transport);
+    s->base.cipher = ssh_cipher_name(chosen->cipher[SSH_TO_CLIENT]);
+    for (unsigned d = 0; d < SSH_DIRECTION_COUNT; d++)
+        if (chosen->compression[d] != SSH_COMPRESSION_NONE)
+            s->base.compression = "zlib";
     s->base.doing = "idle";
     s->base.active_at = s->quiet_at = clock_now();
     return ssh_connection_new(s->transport, &s->children, &s->channels, &s->connection);

@@ -15,6 +15,7 @@
 #define IN_BYTES_MAX     (256 * 1024)
 #define UNSENT_EARLY_MAX (16 * 1024)
 #define PONGS_MAX        (SSH_PING_MAX + 4)
+#define LAST_WORDS_MAX   256
 
 /* -- life -- */
 
@@ -30,9 +31,11 @@ int ssh_transport_new(struct stream *lower, struct scope *scope,
     t->wake = wake;
     t->in_bytes = IN_BYTES_FIRST;
     event_init(&t->opened);
+    event_init(&t->packed);
     buf_init(&t->host_key, SSH_KEY_BLOB_MAX);
     buf_init(&t->signature_algorithms, SSH_NAME_LIST_MAX);
     buf_init(&t->pongs, PONGS_MAX);
+    buf_init(&t->last_words, LAST_WORDS_MAX);
     out_queue_init(&t->out, lower, scope, wake);
     t->out.total = ssh_transport_worker_output();
     int r = ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
@@ -53,6 +56,7 @@ struct ssh_transport *ssh_transport_free(struct ssh_transport *t)
     if (t == NULL)
         return NULL;
     out_queue_done(&t->out);
+    ssh_transport_free_packing(t);
     ssh_kex_free(t->kex);
     ssh_cipher_free(t->sealing);
     ssh_cipher_free(t->opening);
@@ -146,8 +150,9 @@ int ssh_transport_fill(struct ssh_transport *t)
 
 bool ssh_transport_shrink(struct ssh_transport *t)
 {
-    if (t->end != t->start || t->out.bytes > 0 || t->kex != NULL)
+    if (t->end != t->start || t->out.bytes > 0 || t->kex != NULL || t->is_packing)
         return false;
+    ssh_transport_trim_packing(t);
     chunk_unref(t->in);
     t->in = NULL;
     t->start = t->end = 0;
@@ -197,7 +202,9 @@ static int open_packet(struct ssh_transport *t, struct bytes *ret)
     t->received_packets++;
     t->receive_sequence++;
     t->need = 0;
-    return 1;
+    if (t->unpacker != NULL)
+        r = ssh_transport_unpack(t, *ret, ret);
+    return r < 0 ? r : 1;
 }
 
 /* -- messages of the transport itself -- */
@@ -245,7 +252,7 @@ static int owe_pong(struct ssh_transport *t, struct bytes data)
     return r == 0 ? buf_append_bytes(&t->pongs, data) : r;
 }
 
-static int say_owed_pongs(struct ssh_transport *t)
+int ssh_transport_say_owed_pongs(struct ssh_transport *t)
 {
     struct wire_reader owed = wire_reader_of(buf_bytes(&t->pongs));
     int r = 0;
@@ -260,14 +267,15 @@ static int on_ping(struct ssh_transport *t, struct bytes payload)
     struct bytes data;
     if (ssh_ping_parse(payload, &data) < 0)
         return ssh_transport_fail(t, -FERRY_EPROTO, "a malformed PING");
-    return t->is_open ? say_pong(t, data) : owe_pong(t, data);
+    return ssh_transport_is_open(t) ? say_pong(t, data) : owe_pong(t, data);
 }
 
 static int say_unimplemented(struct ssh_transport *t)
 {
     uint8_t message[5] = {SSH_MSG_UNIMPLEMENTED};
     wire_set_u32(message + 1, t->receive_sequence - 1);
-    return ssh_transport_say(t, bytes_of(message, sizeof(message)));
+    int r = ssh_transport_claim(t);
+    return r < 0 ? r : ssh_transport_say(t, bytes_of(message, sizeof(message)));
 }
 
 /* 1: it is for the caller. */
@@ -324,7 +332,7 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
             return ssh_transport_fail(t, t->out.error, "%s", err_text(t->out.error));
         if (t->has_opened) {
             t->has_opened = false;
-            int r = say_owed_pongs(t);
+            int r = ssh_transport_is_open(t) ? ssh_transport_say_owed_pongs(t) : 0;
             return r < 0 ? r : SSH_NEXT_OPENED;
         }
         struct bytes payload;
@@ -340,7 +348,7 @@ int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
             return SSH_NEXT_OPENED; /* what came with NEWKEYS is for who comes after the start
                                      */
         if (r == 1) {
-            *ret = (struct ssh_packet){payload, t->in};
+            *ret = (struct ssh_packet){payload, t->unpacker != NULL ? t->unpacked : t->in};
             return SSH_NEXT_PACKET;
         }
         if (task_turn_is_over()) /* thousands of packets without effect may be here */

@@ -6,12 +6,13 @@
  * encrypted before.
  *
  * The gate is closed from our KEXINIT to our NEWKEYS: then only ssh_transport_say() of messages
- * below 50 (but SERVICE) passes. Others wait in ssh_transport_gate(), with what they hold, or,
- * if they may not wait, keep what they owe as counters and seal it when _next() says that the
- * gate has opened.
+ * below 50 (but SERVICE) passes. It is also closed while a room is compressed in the pool, for
+ * all messages: they are one stream. Others wait in ssh_transport_gate(), with what they hold,
+ * or, if they may not wait, keep what they owe as counters and seal it when settle() is called,
+ * or _next() says that the gate has opened.
  *
- * Received packets are decrypted in place; data stays where it was received, and whoever keeps
- * it takes a reference of the chunk (ssh_packet.chunk).
+ * Received packets are decrypted in place; data stays where it was received, or decompressed,
+ * and whoever keeps it takes a reference of the chunk (ssh_packet.chunk).
  *
  * Failures: -FERRY_EPROTO (the peer broke the protocol, or a tag is wrong), -FERRY_ECLOSED (it
  * went away, or said DISCONNECT), -FERRY_EREFUSED (nothing in common), -FERRY_ESTALLED,
@@ -35,6 +36,10 @@ struct ssh_transport_settings {
     enum ssh_role role;
     const struct ssh_offer *offer;
     struct pool *pool; /* for key exchange and signatures; NULL: inline */
+    /* zlib@openssh.com is offered (a server) or asked for (a client), with this level of what
+     * we send: 1 to 9 or COMPRESS_AUTO (io/compress.h). 0: neither. */
+    int compression;
+    struct pool *codec_pool; /* for compression; NULL: inline */
     /* server */
     const struct ssh_host_keys *host_keys;
     /* client: is this the server's key? 0, or a failure that ends the connection; called in the
@@ -87,6 +92,8 @@ bool ssh_transport_shrink(struct ssh_transport *);
 
 bool ssh_transport_is_open(const struct ssh_transport *); /* the gate */
 PARKS MUST_CHECK int ssh_transport_gate(struct ssh_transport *, usec_t deadline);
+/* Somebody waits for new keys, which come behind the peer's data: it must be read. */
+bool ssh_transport_is_awaited(const struct ssh_transport *);
 /* Seals one message, copied, and sends what goes. Above 49 only while the gate is open
  * (asserted). Cannot park. */
 MUST_CHECK int ssh_transport_say(struct ssh_transport *, struct bytes payload);
@@ -94,15 +101,24 @@ MUST_CHECK int ssh_transport_say(struct ssh_transport *, struct bytes payload);
 MUST_CHECK int ssh_transport_say_written(struct ssh_transport *, const struct wire_writer *);
 /* Seals payloads in place: each piece has SSH_PACKET_HEAD bytes before it and
  * SSH_PACKET_TAIL_MAX behind it in the chunk. Takes the chunk's reference, also on failure. The
- * gate is open (asserted). Cannot park. */
+ * gate is open (asserted), and may be closed behind it. Cannot park. */
 MUST_CHECK int ssh_transport_send(struct ssh_transport *, struct chunk *, struct iovec *pieces,
                                   unsigned count);
+/* The bytes that one room had better not pass: while it is compressed all others wait. */
+size_t ssh_transport_room_max(const struct ssh_transport *);
+/* The bytes that had better be unsent at most: `most`, or less where a level of compression is
+ * to be chosen by what goes. */
+size_t ssh_transport_unsent_max(const struct ssh_transport *, size_t most);
+/* Called when the gate has opened after a room, before anybody who waits for it. Cannot park;
+ * NULL: nobody. */
+void ssh_transport_set_settle(struct ssh_transport *, int (*settle)(void *arg), void *arg);
 /* Not yet taken by the stream. */
 size_t ssh_transport_unsent(const struct ssh_transport *);
-/* Until at most so much is unsent. */
+/* Until at most so much is unsent, and nothing is being compressed. */
 PARKS MUST_CHECK int ssh_transport_drain(struct ssh_transport *, size_t at_most,
                                          usec_t deadline);
-/* Asks for new keys now; they come as SSH_NEXT_OPENED. No-op while an exchange is under way. */
+/* Asks for new keys now, or behind the room that is being compressed; they come as
+ * SSH_NEXT_OPENED. No-op while an exchange is under way. */
 MUST_CHECK int ssh_transport_rekey(struct ssh_transport *);
 /* When an exchange that is under way must be done; USEC_NEVER: there is none. */
 usec_t ssh_transport_deadline(const struct ssh_transport *);
@@ -115,8 +131,9 @@ enum ssh_phase ssh_transport_phase(const struct ssh_transport *);
 /* SERVICE -> AUTH. */
 void ssh_transport_service_accepted(struct ssh_transport *);
 /* AUTH -> RUNNING, from one place of each role: when USERAUTH_SUCCESS was sealed or came.
- * Larger packets begin. */
-void ssh_transport_auth_succeeded(struct ssh_transport *);
+ * Larger packets begin, and compression if it was agreed on: the next packet is the first. What
+ * a client says without having heard of its success is lost then, as with OpenSSH. -ENOMEM. */
+MUST_CHECK int ssh_transport_auth_succeeded(struct ssh_transport *);
 
 /* -- what is known -- */
 

@@ -42,9 +42,9 @@ int ssh_transport_seal(struct ssh_transport *t, uint8_t *packet, size_t payload_
 /* For an assertion alone. */
 __attribute__((unused)) static bool may_pass(const struct ssh_transport *t, uint8_t message)
 {
-    if (t->is_open)
+    if (ssh_transport_is_open(t))
         return true;
-    return message < 50 && message != SSH_MSG_SERVICE_REQUEST &&
+    return !t->is_packing && message < 50 && message != SSH_MSG_SERVICE_REQUEST &&
            message != SSH_MSG_SERVICE_ACCEPT && message != SSH_MSG_EXT_INFO;
 }
 
@@ -79,7 +79,9 @@ static int say_large(struct ssh_transport *t, struct bytes payload)
 int ssh_transport_say(struct ssh_transport *t, struct bytes payload)
 {
     assert(may_pass(t, payload.data[0]));
-    int r = payload.len <= SMALL_PAYLOAD ? say_small(t, payload) : say_large(t, payload);
+    int r = t->packer != NULL ? ssh_transport_pack(t, payload, &payload) : 0;
+    if (r == 0)
+        r = payload.len <= SMALL_PAYLOAD ? say_small(t, payload) : say_large(t, payload);
     if (r == 0)
         r = out_queue_push(&t->out);
     return r == 0 ? ssh_transport_rekey_if_due(t) : r;
@@ -94,7 +96,9 @@ int ssh_transport_say_written(struct ssh_transport *t, const struct wire_writer 
 int ssh_transport_send(struct ssh_transport *t, struct chunk *c, struct iovec *pieces,
                        unsigned count)
 {
-    assert(t->is_open);
+    assert(ssh_transport_is_open(t));
+    if (t->packer != NULL)
+        return ssh_transport_send_packed(t, c, pieces, count);
     int r = 0;
     for (unsigned i = 0; i < count && r == 0; i++) {
         uint8_t *packet = (uint8_t *)pieces[i].iov_base - SSH_PACKET_HEAD;
@@ -117,7 +121,34 @@ int ssh_transport_send(struct ssh_transport *t, struct chunk *c, struct iovec *p
 
 bool ssh_transport_is_open(const struct ssh_transport *t)
 {
-    return t->is_open;
+    return t->is_open && !t->is_packing && !t->is_claimed;
+}
+
+void ssh_transport_set_settle(struct ssh_transport *t, int (*settle)(void *), void *arg)
+{
+    t->settle = settle;
+    t->settle_arg = arg;
+}
+
+bool ssh_transport_is_awaited(const struct ssh_transport *t)
+{
+    return t->waiting > 0 && !t->is_open;
+}
+
+void ssh_transport_read_on(struct ssh_transport *t)
+{
+    if (ssh_transport_is_awaited(t) && t->wake != NULL)
+        event_set(t->wake);
+}
+
+static int wait_for_gate(struct ssh_transport *t, usec_t deadline)
+{
+    t->waiting++;
+    ssh_transport_read_on(t);
+    event_clear(&t->opened);
+    int r = event_wait(&t->opened, deadline);
+    t->waiting--;
+    return r;
 }
 
 int ssh_transport_gate(struct ssh_transport *t, usec_t deadline)
@@ -127,10 +158,9 @@ int ssh_transport_gate(struct ssh_transport *t, usec_t deadline)
             return t->out.error;
         if (t->has_ended || t->phase == SSH_PHASE_ENDED)
             return -FERRY_ECLOSED;
-        if (t->is_open)
+        if (ssh_transport_is_open(t))
             return 0;
-        event_clear(&t->opened);
-        int r = event_wait(&t->opened, deadline);
+        int r = wait_for_gate(t, deadline);
         if (r < 0)
             return r;
     }
@@ -149,6 +179,12 @@ size_t ssh_transport_unsent(const struct ssh_transport *t)
 
 int ssh_transport_drain(struct ssh_transport *t, size_t at_most, usec_t deadline)
 {
+    while (t->is_packing && t->out.error == 0) {
+        event_clear(&t->packed);
+        int r = event_wait(&t->packed, deadline);
+        if (r < 0)
+            return r;
+    }
     return out_queue_wait(&t->out, at_most, deadline);
 }
 
@@ -169,8 +205,8 @@ static bool is_due(const struct ssh_transport *t)
     uint64_t packets = PACKETS_MAX;
     if (t->settings->rekey_packets != 0 && t->settings->rekey_packets < packets)
         packets = t->settings->rekey_packets;
-    if (t->sent_bytes >= bytes || t->received_bytes >= bytes || t->sent_packets >= packets ||
-        t->received_packets >= packets)
+    if (t->wants_keys || t->sent_bytes >= bytes || t->received_bytes >= bytes ||
+        t->sent_packets >= packets || t->received_packets >= packets)
         return true;
     return t->settings->rekey_us != 0 && clock_now() - t->keys_at >= t->settings->rekey_us;
 }
@@ -178,6 +214,9 @@ static bool is_due(const struct ssh_transport *t)
 int ssh_transport_rekey(struct ssh_transport *t)
 {
     if (t->phase != SSH_PHASE_RUNNING || t->kex != NULL)
+        return 0;
+    t->wants_keys = t->is_packing; /* then behind that room */
+    if (t->is_packing)
         return 0;
     int r = ssh_kex_begin(t, NULL);
     if (r < 0) /* whoever sealed last hears of it, and all others: the gate may stay closed */
@@ -198,10 +237,12 @@ void ssh_transport_service_accepted(struct ssh_transport *t)
     t->phase = SSH_PHASE_AUTH;
 }
 
-void ssh_transport_auth_succeeded(struct ssh_transport *t)
+int ssh_transport_auth_succeeded(struct ssh_transport *t)
 {
     assert(t->phase == SSH_PHASE_AUTH);
     t->phase = SSH_PHASE_RUNNING;
+    int r = ssh_transport_start_packing(t, &t->chosen);
+    return r == 0 ? ssh_transport_start_unpacking(t, &t->chosen) : r;
 }
 
 void ssh_transport_leave(struct ssh_transport *t, enum ssh_disconnect reason, const char *text)
@@ -211,7 +252,8 @@ void ssh_transport_leave(struct ssh_transport *t, enum ssh_disconnect reason, co
     ssh_disconnect_write(&w, reason, bytes_first(bytes_str(text), LEAVE_TEXT));
     bool is_over = t->phase == SSH_PHASE_ENDED;
     t->phase = SSH_PHASE_ENDED; /* first: no new keys after the last word */
-    if (!is_over)
-        (void)(ssh_transport_say_written(t, &w) < 0); /* it ends either way */
+    if (!is_over)               /* it ends, whether this goes or not */
+        (void)((t->is_packing ? buf_append(&t->last_words, payload, w.len)
+                              : ssh_transport_say_written(t, &w)) < 0);
     ssh_transport_end_waits(t);
 }

@@ -3,6 +3,7 @@
  * published answers, and nothing of the transport. */
 #pragma once
 #include "base/buf.h"
+#include "codec/codec.h"
 #include "ssh/kex_job.h"
 #include "ssh/wire/packet.h"
 #include "ssh_test_server.h"
@@ -11,6 +12,9 @@ struct by_hand {
     struct stream *stream;
     struct crypto_key *key; /* logs in with it; NULL: with a password */
     struct ssh_cipher *sealing, *opening;
+    struct coder *coder; /* of what is said and heard from now on; NULL: as it is */
+    struct decoder *decoder;
+    struct buf packed;
     uint32_t sent, received; /* sequence numbers */
     bool is_strict;
     uint8_t out[SSH_PACKET_HEAD + SSH_PAYLOAD_MAX + SSH_PACKET_TAIL_MAX];
@@ -30,6 +34,9 @@ static inline void hand_init(struct by_hand *h)
     h->sent = h->received = 0;
     h->is_strict = false;
     h->session_id.len = 0;
+    h->coder = NULL;
+    h->decoder = NULL;
+    buf_init(&h->packed, SSH_PAYLOAD_MAX);
     TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, true, BYTES_NONE, BYTES_NONE,
                                BYTES_NONE, &h->sealing) == 0);
     TASK_ASSERT(ssh_cipher_new(SSH_CIPHER_NONE, SSH_MAC_NONE, false, BYTES_NONE, BYTES_NONE,
@@ -41,6 +48,9 @@ static inline void hand_done(struct by_hand *h)
     h->stream = stream_free(h->stream);
     h->sealing = ssh_cipher_free(h->sealing);
     h->opening = ssh_cipher_free(h->opening);
+    h->coder = coder_free(h->coder);
+    h->decoder = decoder_free(h->decoder);
+    buf_done(&h->packed);
 }
 
 static inline int hand_write(struct by_hand *h, struct bytes data)
@@ -48,7 +58,36 @@ static inline int hand_write(struct by_hand *h, struct bytes data)
     return stream_write_bytes(h->stream, data);
 }
 
-static inline int hand_say(struct by_hand *h, struct bytes payload)
+/* From now on, both ways. */
+static inline void hand_compress(struct by_hand *h, int level)
+{
+    const struct decoder_limits limits = {0};
+    h->coder = coder_free(h->coder);
+    h->decoder = decoder_free(h->decoder);
+    TASK_ASSERT(coder_new(CODEC_ZLIB, level, &h->coder) == 0);
+    TASK_ASSERT(decoder_new(CODEC_ZLIB, &limits, &h->decoder) == 0);
+}
+
+static inline void hand_pack(struct by_hand *h, struct bytes payload)
+{
+    while (payload.len > 0) {
+        struct bytes part = bytes_first(payload, CODEC_STEP_BYTES);
+        payload = bytes_skip(payload, part.len);
+        TASK_ASSERT(coder_step(h->coder, part, payload.len > 0 ? CODER_MORE : CODER_SYNC,
+                               &h->packed) == 0);
+    }
+}
+
+static inline struct bytes hand_unpack(struct by_hand *h, struct bytes packed)
+{
+    size_t len;
+    TASK_ASSERT(decoder_step(h->decoder, &packed, h->message, sizeof(h->message), &len) == 0);
+    TASK_ASSERT(packed.len == 0 && len < sizeof(h->message));
+    return bytes_of(h->message, len);
+}
+
+/* As it is. */
+static inline int hand_say_raw(struct by_hand *h, struct bytes payload)
 {
     uint8_t *packet = h->out;
     size_t len;
@@ -56,6 +95,15 @@ static inline int hand_say(struct by_hand *h, struct bytes payload)
     memcpy(packet + SSH_PACKET_HEAD, payload.data, payload.len);
     TASK_ASSERT(ssh_packet_seal(h->sealing, h->sent++, packet, payload.len, &len) == 0);
     return hand_write(h, bytes_of(packet, len));
+}
+
+static inline int hand_say(struct by_hand *h, struct bytes payload)
+{
+    if (h->coder == NULL)
+        return hand_say_raw(h, payload);
+    buf_clear(&h->packed);
+    hand_pack(h, payload);
+    return hand_say_raw(h, buf_bytes(&h->packed));
 }
 
 static inline int hand_say_u8(struct by_hand *h, uint8_t message)
@@ -94,11 +142,15 @@ static inline int hand_hear_for(struct by_hand *h, usec_t wait_us)
     TASK_ASSERT(ssh_packet_open(h->opening, h->received++, h->in, len, &payload) == 0);
     for (size_t i = 0; i < h->in[4]; i++) /* its padding has nothing of what was in memory */
         TASK_ASSERT(payload.data[payload.len + i] == 0);
-    memcpy(h->message, payload.data, payload.len);
-    h->heard = bytes_of(h->message, payload.len);
+    if (h->decoder != NULL) {
+        h->heard = hand_unpack(h, payload);
+    } else {
+        memcpy(h->message, payload.data, payload.len);
+        h->heard = bytes_of(h->message, payload.len);
+    }
     memmove(h->in, h->in + len, h->held - len);
     h->held -= len;
-    return payload.len > 0 ? h->message[0] : -EIO;
+    return h->heard.len > 0 ? h->message[0] : -EIO;
 }
 
 static inline int hand_hear(struct by_hand *h)

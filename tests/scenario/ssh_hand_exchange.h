@@ -8,7 +8,8 @@
 struct hand_exchange {
     const char *kex; /* names between commas */
     const char *cipher;
-    const char *mac;      /* NULL: hmac-sha2-256-etm@openssh.com */
+    const char *mac;                              /* NULL: hmac-sha2-256-etm@openssh.com */
+    const char *compression[SSH_DIRECTION_COUNT]; /* NULL: none */
     bool guesses;         /* first_kex_packet_follows, with an INIT that is of no use */
     bool waits;           /* for the server's KEXINIT, before it sends its own */
     struct bytes before;  /* sent before KEXINIT, or empty */
@@ -25,7 +26,8 @@ static inline int hand_kexinit(struct by_hand *h, const struct hand_exchange *e,
         m.lists[SSH_LIST_CIPHER_TO_SERVER + i] = bytes_str(e->cipher);
         m.lists[SSH_LIST_MAC_TO_SERVER + i] =
             bytes_str(e->mac != NULL ? e->mac : "hmac-sha2-256-etm@openssh.com");
-        m.lists[SSH_LIST_COMPRESSION_TO_SERVER + i] = BYTES_LIT("none");
+        m.lists[SSH_LIST_COMPRESSION_TO_SERVER + i] =
+            bytes_str(e->compression[i] != NULL ? e->compression[i] : "none");
     }
     TASK_ASSERT(buf_reserve(&k->own_kexinit, SSH_KEXINIT_OWN_MAX) == 0);
     struct wire_writer w = wire_writer_of(k->own_kexinit.data, SSH_KEXINIT_OWN_MAX);
@@ -93,6 +95,8 @@ static inline int hand_newkeys(struct by_hand *h, struct ssh_kex *k)
         h->session_id = k->hash;
     if (h->is_strict)
         h->sent = h->received = 0;
+    if (h->coder != NULL) /* new streams with new keys (RFC 4253 6.2) */
+        hand_compress(h, coder_level(h->coder));
     return 0;
 }
 

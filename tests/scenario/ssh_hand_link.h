@@ -5,6 +5,8 @@
 struct hand_link {
     int (*client)(struct by_hand *);
     uint64_t seed, rekey_bytes;
+    int compression; /* of the server */
+    bool packs_in_jobs;
     struct ssh_offer_settings offers;
     struct test_server server;
     int result;
@@ -28,6 +30,8 @@ static inline void hand_main(void *arg)
         .offer = offer,
         .host_keys = test_host_keys(),
         .rekey_bytes = l->rekey_bytes,
+        .compression = l->compression,
+        .codec_pool = l->packs_in_jobs ? runtime_codec_pool(runtime_self()) : NULL,
     };
     TASK_ASSERT(scope_start(&scope, "server", TASK_NORMAL, server_main, &l->server, NULL) == 0);
     l->result = l->client(&h);

@@ -9,6 +9,8 @@
 struct link {
     struct ssh_offer_settings client_offers, server_offers;
     uint64_t client_rekey_bytes, server_rekey_bytes;
+    int client_compression, server_compression;
+    bool packs_in_jobs;        /* else inline */
     uint64_t seed;             /* where reads and writes are cut; 0: nowhere */
     struct bytes before_ident; /* the server's other lines */
     bool has_relay;
@@ -38,6 +40,11 @@ static inline int take_any_key(void *arg, const struct crypto_key *key, struct b
     return 0;
 }
 
+static inline struct pool *link_codec_pool(const struct link *l)
+{
+    return l->packs_in_jobs ? runtime_codec_pool(runtime_self()) : NULL;
+}
+
 static inline void link_client(struct link *l, struct stream *stream, struct scope *scope)
 {
     struct ssh_offer *offer = NULL;
@@ -54,7 +61,9 @@ static inline void link_client(struct link *l, struct stream *stream, struct sco
         .transport = {.role = SSH_CLIENT,
                       .offer = offer,
                       .check_host_key = take_any_key,
-                      .rekey_bytes = l->client_rekey_bytes},
+                      .rekey_bytes = l->client_rekey_bytes,
+                      .compression = l->client_compression,
+                      .codec_pool = link_codec_pool(l)},
         .deadline = clock_after(STALL_US),
     };
     stream->stall_us = STALL_US;
@@ -101,6 +110,8 @@ static inline void link_main(void *arg)
         .offer = offer,
         .host_keys = test_host_keys(),
         .rekey_bytes = l->server_rekey_bytes,
+        .compression = l->server_compression,
+        .codec_pool = link_codec_pool(l),
     };
     l->server.stream = server_end_of;
     if (r == 0 && l->before_ident.len > 0)

@@ -85,8 +85,7 @@ static inline int server_let_in(struct test_server *s)
         r = ssh_transport_say(s->transport, bytes_of(&success, 1));
     if (r < 0)
         return r;
-    ssh_transport_auth_succeeded(s->transport);
-    return 0;
+    return ssh_transport_auth_succeeded(s->transport);
 }
 
 static inline void server_look(struct test_server *s)
