@@ -81,6 +81,7 @@ static cfg_opt_t listen_keys[] = {
     CHECKED("masquerade", config_value_masquerade),
     FLAG("nistp256"),
     FLAG("legacy"),
+    NUMBER("compression", config_value_compression),
     NUMBER("rekey_bytes", config_value_rekey_bytes),
     NUMBER("rekey_time_s", config_value_seconds),
     NOT_BUILT("tls"),
@@ -189,6 +190,7 @@ static const struct number_row numbers[] = {
 static const struct number_row ssh_numbers[] = {
     AT("listen", "nistp256", ssh.nistp256, NUMBER_FLAG),
     AT("listen", "legacy", ssh.legacy, NUMBER_FLAG),
+    AT("listen", "compression", ssh.compression, NUMBER_ENUM),
     AT("listen", "rekey_bytes", ssh.rekey_bytes, NUMBER_WIDE),
     AT("listen", "rekey_time_s", ssh.rekey_us, NUMBER_SECONDS),
 };

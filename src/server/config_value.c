@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "io/compress.h"
 #include "vfs/vfs.h"
 
 #define SECONDS_MAX     (7 * 24 * 3600)
@@ -75,6 +76,24 @@ static int parse_word(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret,
         return -1;
     }
     *(long *)ret = is_one;
+    return 0;
+}
+
+int config_value_compression(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
+{
+    struct bytes text = bytes_str(value);
+    uint64_t level = 0;
+    if (bytes_equal(text, BYTES_LIT("auto"))) {
+        *(long *)ret = COMPRESS_AUTO;
+        return 0;
+    }
+    bool is_off = bytes_equal(text, BYTES_LIT("off"));
+    if (!is_off && (text_u64(text, 10, CODEC_ZLIB_LEVEL_MAX, &level) < 0 || level == 0)) {
+        cfg_error(cfg, "%s: '%s' is neither off nor auto nor a level from 1 to %d", opt->name,
+                  value, CODEC_ZLIB_LEVEL_MAX);
+        return -1;
+    }
+    *(long *)ret = (long)level;
     return 0;
 }
 

@@ -13,6 +13,8 @@ int config_value_size(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* K,
 int config_value_rekey_bytes(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_count(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_seconds(cfg_t *, cfg_opt_t *, const char *value, void *ret);
+/* off, auto or a level: 0, COMPRESS_AUTO (io/compress.h), 1 to 9 */
+int config_value_compression(cfg_t *, cfg_opt_t *, const char *value, void *ret);
 int config_value_sync(cfg_t *, cfg_opt_t *, const char *value, void *ret);  /* enum vfs_sync */
 int config_value_links(cfg_t *, cfg_opt_t *, const char *value, void *ret); /* vroot_links */
 int config_value_log_format(cfg_t *, cfg_opt_t *, const char *value, void *ret);

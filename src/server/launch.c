@@ -127,6 +127,8 @@ static int open_ssh(struct launch *l, struct refusal *why)
         .transport = {.role = SSH_SERVER,
                       .offer = server->offer,
                       .pool = runtime_files_pool(server->runtime),
+                      .compression = ssh->compression,
+                      .codec_pool = runtime_codec_pool(server->runtime),
                       .host_keys = &server->host_keys,
                       .rekey_bytes = ssh->rekey_bytes,
                       .rekey_us = ssh->rekey_us},

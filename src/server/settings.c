@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "crypto/random.h"
+#include "io/compress.h"
 #include "task/sys.h"
 
 /* Those that are planned and not built are refused by name. */
@@ -64,6 +65,7 @@ int settings_init(struct settings *s)
                                             .connect_us = DEFAULT_CONNECT_US};
     s->remember_us = DEFAULT_REMEMBER_US;
     s->ssh.rekey_us = SETTINGS_SSH_REKEY_US;
+    s->ssh.compression = COMPRESS_AUTO;
     s->accounts = mem_new(SETTINGS_ACCOUNTS_MAX * sizeof(*s->accounts));
     return s->accounts == NULL ? -ENOMEM : 0;
 }

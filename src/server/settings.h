@@ -44,6 +44,7 @@ struct listener_setting {
 struct ssh_setting {
     bool nistp256;        /* also ecdh-sha2-nistp256, and a host key of ECDSA */
     bool legacy;          /* see struct ssh_offer_settings */
+    int compression;      /* see struct ssh_transport_settings */
     uint64_t rekey_bytes; /* in one direction; 0: as far as the cipher goes */
     usec_t rekey_us;      /* 0: however long */
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "io/compress.h"
 
 #define HASH "$y$j9T$abcdefgh$0123456789012345678901"
 
@@ -52,7 +53,7 @@ static const char whole[] =
     "}\n"
     "listen \"ssh\" {\n"
     "  address = {\"127.0.0.1:22\"}\n"
-    "  nistp256 = true  legacy = true  rekey_bytes = 2G  rekey_time_s = 600\n"
+    "  nistp256 = true  legacy = true  compression = 9  rekey_bytes = 2G  rekey_time_s = 600\n"
     "}\n"
     "defaults {\n"
     "  root = \"/srv/files/%u\"\n"
@@ -89,6 +90,7 @@ static void every_key_reaches_its_setting(void **state)
     assert_true(settings_listener_is_ssh(&s.listeners[2]));
     assert_true(s.ssh.nistp256);
     assert_true(s.ssh.legacy);
+    assert_int_equal(s.ssh.compression, 9);
     assert_int_equal(s.ssh.rekey_bytes, UINT64_C(2) << 30);
     assert_int_equal(s.ssh.rekey_us, 600 * USEC_PER_S);
     assert_string_equal(s.default_root, "/srv/files/%u");
@@ -142,6 +144,7 @@ static void an_empty_file_changes_nothing(void **state)
     assert_memory_equal(&s.ssh, &ssh, sizeof(s.ssh));
     assert_false(s.ssh.nistp256);
     assert_false(s.ssh.legacy);
+    assert_int_equal(s.ssh.compression, COMPRESS_AUTO);
     assert_int_equal(s.ssh.rekey_bytes, 0);
     assert_int_equal(s.ssh.rekey_us, 3600 * USEC_PER_S);
     assert_int_equal(s.default_rights, RIGHTS_DEFAULT);
@@ -181,6 +184,9 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"listen \"ssh\" {\n nistp256 = perhaps\n}\n", 2, "nistp256"},
         {"listen \"ssh\" {\n rekey_bytes = 16383\n}\n", 2, "'16383' is neither 0 nor at least"},
         {"listen \"ssh\" {\n rekey_bytes = -1\n}\n", 2, "'-1' is not a size"},
+        {"listen \"ssh\" {\n compression = 0\n}\n", 2, "'0' is neither off nor auto nor"},
+        {"listen \"ssh\" {\n compression = 10\n}\n", 2, "'10' is neither off nor auto nor"},
+        {"listen \"ssh\" {\n compression = yes\n}\n", 2, "'yes' is neither off nor auto"},
         {"listen \"ssh\" {\n rekey_time_s = 604801\n}\n", 2, "rekey_time_s"},
         {"listen \"ftp\" {\n address = {\"127.0.0.1:21\"}\n rekey_time_s = 60\n}\n", 4,
          "rekey_time_s is for listen \"ssh\""},
