@@ -3,9 +3,10 @@
  *
  *     ssh_engine [-p PORT] [-l USER] [-i KEY_FILE] [-P PASSPHRASE] [-k KNOWN_HOSTS]
  *                [-c CIPHER] [-m MAC] [-x KEX] [-H HOST_KEY_ALGORITHM] [-o] [-a AGENT_SOCKET]
- *                HOST get REMOTE LOCAL | put LOCAL REMOTE | cat COMMAND | list REMOTE
+ *                [-C LEVEL] HOST get REMOTE LOCAL | put LOCAL REMOTE | cat COMMAND | list
+ * REMOTE
  *
- * -o: also what is for old peers alone.
+ * -o: also what is for old peers alone. -C: compresses, at a level or "auto".
  * LOCAL is absolute; "-" throws away what comes. A line on standard error says how much was
  * moved, in which time, and what it cost. */
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 #include "base/err.h"
 #include "client/ssh_trust.h"
+#include "io/compress.h"
 #include "scp/client.h"
 #include "sftp/client.h"
 #include "ssh/agent.h"
@@ -387,6 +389,7 @@ static void engine_main(void *arg)
     e->settings.stall_us = STALL_US;
     e->settings.transport.role = SSH_CLIENT;
     e->settings.transport.pool = runtime_files_pool(runtime_self());
+    e->settings.transport.codec_pool = runtime_codec_pool(runtime_self());
     scope_init(&e->scope);
     e->result = addr_parse(bytes_str(address), &e->settings.to);
     if (e->result == 0)
@@ -402,7 +405,7 @@ static void engine_main(void *arg)
 static bool read_options(struct engine *e, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "p:l:i:P:k:c:a:m:x:H:o")) != -1) {
+    while ((option = getopt(argc, argv, "p:l:i:P:k:c:a:m:x:H:oC:")) != -1) {
         switch (option) {
         case 'p':
             e->port = (uint16_t)strtoul(optarg, NULL, 10);
@@ -433,6 +436,10 @@ static bool read_options(struct engine *e, int argc, char **argv)
             break;
         case 'o': /* also what is for old peers alone */
             e->legacy = true;
+            break;
+        case 'C':
+            e->settings.transport.compression =
+                strcmp(optarg, "auto") == 0 ? COMPRESS_AUTO : atoi(optarg);
             break;
         case 'a':
             e->agent_socket = optarg;

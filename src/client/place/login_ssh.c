@@ -17,6 +17,7 @@
 #include "client/place/login.h"
 #include "client/place/resolve.h"
 #include "client/place/ssh_config_load.h"
+#include "io/compress.h"
 #include "io/tcp.h"
 #include "ssh/agent.h"
 
@@ -100,8 +101,6 @@ static PARKS int load_config(struct login *l)
     if (r < 0)
         return refuse(l, r, "%s", why[0] != '\0' ? why : err_text(r));
     tell_notes(l);
-    if (l->settings->is_codec_given && l->settings->codec != CODEC_NONE)
-        fprintf(stderr, "ferry: %s: nothing is compressed over ssh yet\n", l->location->host);
     const struct ssh_config *c = &l->config;
     if (c->has_proxy)
         return refuse(
@@ -281,6 +280,14 @@ static PARKS bool ask_password(void *arg, unsigned tries, struct buf *ret)
     return has_one;
 }
 
+/* As struct ssh_transport_settings has it. */
+static int choose_compression(const struct login *l)
+{
+    if (!l->settings->is_codec_given)
+        return l->config.compression == SSH_FLAG_YES ? COMPRESS_AUTO : 0;
+    return l->settings->codec == CODEC_ZLIB ? l->settings->level : 0;
+}
+
 static void fill_settings(struct login *l)
 {
     struct ssh_client_settings *s = &l->link->settings;
@@ -294,6 +301,8 @@ static void fill_settings(struct login *l)
     s->transport.role = SSH_CLIENT;
     s->transport.offer = l->link->offer;
     s->transport.pool = settings->pool;
+    s->transport.compression = choose_compression(l);
+    s->transport.codec_pool = runtime_codec_pool(runtime_self());
     s->transport.check_host_key = host_key_check;
     s->transport.check_arg = &l->host_key;
 }
