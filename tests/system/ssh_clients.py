@@ -123,6 +123,7 @@ def name_of(row):
 class Client:
     programs = ()
     algorithms = {}
+    compression = "no"  # what is asked for where a call does not say
 
     def __init__(self, server, folder, keys):
         for program in self.programs:
@@ -154,6 +155,7 @@ class OpenSsh(Client):
                    "UserKnownHostsFile=%s" % self.known_hosts, "StrictHostKeyChecking=yes", "UpdateHostKeys=no"]
         if user_key != "rsa":
             how.pop("signature", None)
+        how.setdefault("compression", self.compression)
         options += ["%s=%s" % (self.options_of[name], value) for name, value in how.items()]
         first = [word for option in more for word in ("-o", option)]  # the first of a name counts
         return ["-F", "none", *first, *(word for option in options for word in ("-o", option))]
@@ -174,11 +176,11 @@ class Plink(Client):
         super().__init__(*arguments)
         self.environment["PUTTYDIR"] = str(self.home / "putty")
 
-    def session(self, kex="curve25519-sha256", host_key="ssh-ed25519", cipher="aes256-gcm@openssh.com", rekey=None, compression="no"):
+    def session(self, kex="curve25519-sha256", host_key="ssh-ed25519", cipher="aes256-gcm@openssh.com", rekey=None, compression=None):
         """A saved session, the only way to choose algorithms: one, and below the line of warnings the others."""
         folder = self.home / "putty" / "sessions"
         folder.mkdir(parents=True, exist_ok=True)
-        lines = ["Compression=%d" % (compression == "yes")]
+        lines = ["Compression=%d" % ((compression or self.compression) == "yes")]
         for name, of, wanted in ("KEX", "kex", kex), ("HostKey", "host_key", host_key), ("Cipher", "cipher", cipher):
             chosen = self.names_of[of][wanted]
             others = set(self.names_of[of].values()) - {chosen}
@@ -197,11 +199,11 @@ class Plink(Client):
 
 
 class Dropbear(Client):
-    """Debian's knows neither AES-GCM nor MACs of encrypted text."""
+    """Debian's knows neither AES-GCM nor MACs of encrypted text. It asks for compression unless it is told not to."""
     programs = ("dbclient", "dropbearkey")
     algorithms = {"cipher": ("chacha20-poly1305@openssh.com", "aes128-ctr", "aes256-ctr"), "user_key": USER_KEYS}
 
-    def command(self, user=USER, user_key="ed25519", cipher=None, flags=()):
+    def command(self, user=USER, user_key="ed25519", cipher=None, compression=None, flags=()):
         return ["dbclient", *flags, "-i", self.keys.dropbear(user_key)[0], *(["-c", cipher] if cipher else []), "-p", self.port,
                 "%s@%s" % (user, HOST)]
 
@@ -212,7 +214,7 @@ class Paramiko(Client):
     algorithms = {"cipher": CIPHERS[3:], "mac": MACS, "kex": KEXES[1:], "host_key": HOST_KEYS, "user_key": USER_KEYS}
 
     @contextlib.contextmanager
-    def transport(self, cipher=None, mac=None, kex=None, host_key=None, user_key="ed25519", compression="no"):
+    def transport(self, cipher=None, mac=None, kex=None, host_key=None, user_key="ed25519", compression=None):
         paramiko = pytest.importorskip("paramiko")
         kind = {"ed25519": paramiko.Ed25519Key, "ecdsa": paramiko.ECDSAKey, "rsa": paramiko.RSAKey}[user_key]
         transport = paramiko.Transport((HOST, self.port))
@@ -222,7 +224,7 @@ class Paramiko(Client):
         options.digests = [mac or MACS[0]]
         options.kex = [kex or KEXES[1]]
         options.key_types = [host_key or "ssh-ed25519"]
-        transport.use_compression(compression == "yes")
+        transport.use_compression((compression or self.compression) == "yes")
         try:
             transport.start_client(timeout=SECONDS)
             assert transport.get_remote_server_key().get_base64() in [key.split()[1] for key in self.keys.public_host_keys]
@@ -244,11 +246,11 @@ class Asyncssh(Client):
     algorithms = {"cipher": CIPHERS, "mac": MACS, "kex": KEXES, "host_key": HOST_KEYS, "user_key": USER_KEYS}
     names_of = {"cipher": "encryption_algs", "mac": "mac_algs", "kex": "kex_algs", "host_key": "server_host_key_algs"}
 
-    def work(self, body, user_key="ed25519", rekey=None, compression="no", **how):
+    def work(self, body, user_key="ed25519", rekey=None, compression=None, **how):
         """Runs a coroutine function with a connection; returns its result."""
         asyncssh = pytest.importorskip("asyncssh")
         named = {self.names_of[name]: [value] for name, value in how.items()}
-        named["compression_algs"] = ["zlib@openssh.com", "none"] if compression == "yes" else ["none"]
+        named["compression_algs"] = ["zlib@openssh.com", "none"] if (compression or self.compression) == "yes" else ["none"]
         if rekey:
             named["rekey_bytes"] = rekey
 

@@ -143,7 +143,7 @@ class Curl(FileClient):
 
     def command(self, *more):
         return ["curl", "-q", "-sS", "-g", "--user", USER + ":" + PASSWORD, "--hostpubsha256",
-                self.keys.fingerprints[0].split(":")[1], *more]
+                self.keys.fingerprints[0].split(":")[1], *(["--compressed-ssh"] if self.compression == "yes" else []), *more]
 
     def url(self, name):
         return "%s://%s:%d/%s" % (self.scheme, HOST, self.port, urllib.parse.quote(name))

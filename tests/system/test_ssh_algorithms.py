@@ -58,12 +58,6 @@ def test_paramiko_gets_new_keys_in_mid_transfer(shared, ssh_keys, tmp_path):
         assert received + reader.read() == content
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ssh_clients.ALL if kind is not ssh_clients.Dropbear],
-                         ids=lambda kind: kind.__name__.lower())
-def test_a_client_that_would_compress_gets_along_without(kind, shared, ssh_keys, tmp_path):
-    assert kind(shared, tmp_path, ssh_keys).exec("cat down", compression="yes") == CONTENT
-
-
 def test_openssh_and_we_agree_on_the_strict_exchange_and_on_what_signatures_there_are(shared, ssh_keys, tmp_path):
     client = ssh_clients.OpenSsh(shared, tmp_path, ssh_keys)
     said = client.exec("nothing-like-that", expect=127, flags=["-vvv"]).decode()
