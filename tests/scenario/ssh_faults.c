@@ -46,9 +46,8 @@ static void walk_main(void *arg)
     fault_arm(FAULT_ALLOC, 0);
 }
 
-static void every_failed_allocation_ends_cleanly(void **state)
+static void walk_allocations(int compression)
 {
-    (void)state;
     struct walk w = {.nth = 0};
     (void)test_host_keys();
     const char *only = getenv("FERRY_FAULT_NTH"); /* to look at one n again */
@@ -59,6 +58,8 @@ static void every_failed_allocation_ends_cleanly(void **state)
         w.link.seed = w.nth;
         w.link.client_rekey_bytes = 15000;
         w.link.server_rekey_bytes = w.nth % 2 == 0 ? 9000 : 0;
+        w.link.client_compression = w.link.server_compression = compression;
+        w.link.packs_in_jobs = w.nth % 4 < 2;
         run_deterministic(w.nth, walk_main, &w);
         if (w.link.server.result == -ETIMEDOUT || w.link.result == -ETIMEDOUT)
             fail_msg("n = %lu hangs: client %d, %d (%s), server %d (%s)", (unsigned long)w.nth,
@@ -70,10 +71,23 @@ static void every_failed_allocation_ends_cleanly(void **state)
     assert_int_equal(w.link.result, 0); /* the last had no fault */
 }
 
+static void every_failed_allocation_ends_cleanly(void **state)
+{
+    (void)state;
+    walk_allocations(0);
+}
+
+static void every_failed_allocation_ends_cleanly_in_compression_too(void **state)
+{
+    (void)state;
+    walk_allocations(6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_failed_allocation_ends_cleanly),
+        cmocka_unit_test(every_failed_allocation_ends_cleanly_in_compression_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,13 @@ static void write_records(void *arg)
     a = (struct audit){.operation = "upload", .path = BYTES_LIT("/u"), .result = -FERRY_EQUOTA};
     session_audit(&s, &a);
     TASK_ASSERT(strstr(seen, "\"result\":\"FERRY_EQUOTA\",\"cipher\":"));
+    s.compression = "zlib"; /* all that passes, unless the transfer has its own */
+    session_audit(&s, &a);
+    TASK_ASSERT(strstr(seen, "\"compression\":\"zlib\","));
+    a.compression = "zlib:6";
+    session_audit(&s, &a);
+    TASK_ASSERT(strstr(seen, "\"compression\":\"zlib:6\","));
+    s.compression = NULL;
     TASK_ASSERT(strstr(seen, "\"sync\":\"file\",\"path\":\"/u\"}"));
 
     a = (struct audit){
