@@ -5,6 +5,8 @@
  *     0, 1   to a server, a client: bytes from the first on
  *     2, 3   an ident and packets without keys: of each two bytes of length, then the payload
  *     4, 5   packets under fixed keys, behind the login
+ *     6, 7   the same, compressed: what the payloads are compressed to
+ *     8, 9   the same, and they are compressed on the way
  *
  * Whatever comes, the connection ends, and holds nothing then; what it had to say had a bound.
  */
@@ -24,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct run {
     enum ssh_role role;
-    unsigned from; /* 0, 1, 2: see above */
+    unsigned from; /* 0 to 4: see above */
     struct bytes input;
     struct stream *stream, *far;
     struct ssh_transport *transport;
@@ -86,7 +88,7 @@ static struct ssh_cipher *cipher_new(bool for_sealing)
 }
 
 /* As after the login. */
-static void skip_login(struct ssh_transport *t)
+static void skip_login(struct ssh_transport *t, bool is_packed)
 {
     static struct ssh_ident ident = {.text = "SSH-2.0-fuzz", .len = 12};
     ssh_cipher_free(t->sealing);
@@ -98,6 +100,10 @@ static void skip_login(struct ssh_transport *t)
     t->session_id.len = 32;
     t->peer_ident = mem_dup(&ident, sizeof(ident));
     INVARIANT(t->peer_ident != NULL);
+    for (unsigned d = 0; d < SSH_DIRECTION_COUNT && is_packed; d++)
+        t->chosen.compression[d] = SSH_COMPRESSION_ZLIB_DELAYED;
+    INVARIANT(ssh_transport_start_packing(t, &t->chosen) == 0);
+    INVARIANT(ssh_transport_start_unpacking(t, &t->chosen) == 0);
 }
 
 /* -- the side that is tried -- */
@@ -134,7 +140,7 @@ static int live(struct run *run)
     if (r == 0 && run->from < 2)
         r = ssh_transport_start(run->transport, clock_after(WAIT_US));
     else if (r == 0)
-        skip_login(run->transport);
+        skip_login(run->transport, run->from > 2);
     if (r < 0 || run->from < 2)
         return r;
     r = ssh_connection_new(run->transport, &run->services, &run->channels, &run->connection);
@@ -166,9 +172,18 @@ static void side_main(void *arg)
 
 /* -- the peer -- */
 
+static struct bytes pack(struct coder *coder, struct bytes payload, struct buf *out)
+{
+    buf_clear(out);
+    INVARIANT(coder_step(coder, payload, CODER_SYNC, out) == 0);
+    return buf_bytes(out);
+}
+
 static void feed(struct run *run)
 {
-    static uint8_t packet[SSH_PACKET_HEAD + INPUT_MAX + SSH_PACKET_TAIL_MAX];
+    static uint8_t packet[SSH_PACKET_HEAD + 2 * INPUT_MAX + SSH_PACKET_TAIL_MAX];
+    struct buf packed;
+    struct coder *coder = NULL;
     struct ssh_cipher *sealing = NULL;
     uint32_t sequence = 0;
     struct bytes rest = run->input;
@@ -184,16 +199,23 @@ static void feed(struct run *run)
     } else {
         sealing = cipher_new(true);
     }
+    buf_init(&packed, 2 * INPUT_MAX);
+    if (run->from == 4)
+        INVARIANT(coder_new(CODEC_ZLIB, 6, &coder) == 0);
     while (r == 0 && rest.len > 2) {
         size_t len = (size_t)rest.data[0] << 8 | rest.data[1];
         struct bytes payload = bytes_first(bytes_skip(rest, 2), len > 0 ? len : 1);
         rest = bytes_skip(rest, 2 + payload.len);
+        if (coder != NULL)
+            payload = pack(coder, payload, &packed);
         memset(packet, 0, SSH_PACKET_HEAD + payload.len + SSH_PACKET_TAIL_MAX);
         memcpy(packet + SSH_PACKET_HEAD, payload.data, payload.len);
         INVARIANT(ssh_packet_seal(sealing, sequence++, packet, payload.len, &len) == 0);
         r = stream_write_bytes(run->far, bytes_of(packet, len));
     }
     ssh_cipher_free(sealing);
+    coder_free(coder);
+    buf_done(&packed);
 }
 
 static void read_main(void *arg)
@@ -225,6 +247,8 @@ static void run_main(void *arg)
     scope_init(&run->services);
     scope_init(&run->flushers);
     event_init(&run->wake);
+    if (run->input.len % 2 == 0) /* rooms are compressed by a task of their own */
+        run->settings.codec_pool = runtime_codec_pool(runtime_self());
     INVARIANT(memory_pair_new(LINK_BYTES, 0, &run->stream, &run->far) == 0);
     run->stream->stall_us = run->far->stall_us = WAIT_US;
     INVARIANT(scope_start(&side, "side", TASK_NORMAL, side_main, run, NULL) == 0);
@@ -245,13 +269,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         return 0;
     struct run run = {
         .role = data[0] % 2 == 0 ? SSH_SERVER : SSH_CLIENT,
-        .from = data[0] / 2 % 3u,
+        .from = data[0] / 2 % 5u,
         .input = bytes_of(data + 1, len - 1),
     };
     if (offers[run.role] == NULL)
         INVARIANT(ssh_offer_new(run.role, &all, &offers[run.role]) == 0);
-    run.settings = (struct ssh_transport_settings){
-        .role = run.role, .offer = offers[run.role], .host_keys = host_keys()};
+    run.settings = (struct ssh_transport_settings){.role = run.role,
+                                                   .offer = offers[run.role],
+                                                   .host_keys = host_keys(),
+                                                   .compression = 6};
     if (run.role == SSH_CLIENT)
         run.settings.host_keys = NULL;
     run_deterministic(1, run_main, &run);
