@@ -325,16 +325,21 @@ static int dispatch(struct ssh_transport *t, struct bytes payload)
                               ssh_message_name(message), ssh_phase_name(t->phase));
 }
 
+/* It may be closed again: a room is compressed, and what is owed is said behind it. */
+static int tell_opened(struct ssh_transport *t)
+{
+    t->has_opened = false;
+    int r = ssh_transport_is_open(t) ? ssh_transport_say_owed_pongs(t) : 0;
+    return r < 0 ? r : SSH_NEXT_OPENED;
+}
+
 int ssh_transport_next(struct ssh_transport *t, struct ssh_packet *ret)
 {
     for (;;) {
         if (t->out.error < 0)
             return ssh_transport_fail(t, t->out.error, "%s", err_text(t->out.error));
-        if (t->has_opened) {
-            t->has_opened = false;
-            int r = ssh_transport_is_open(t) ? ssh_transport_say_owed_pongs(t) : 0;
-            return r < 0 ? r : SSH_NEXT_OPENED;
-        }
+        if (t->has_opened)
+            return tell_opened(t);
         struct bytes payload;
         int r = open_packet(t, &payload);
         if (r <= 0)
