@@ -1,6 +1,7 @@
 """MODE Z as bytes on the wire: what the dialogue says, both directions, and clients that send what is no stream."""
 
 import contextlib
+import random
 import socket
 import zlib
 
@@ -117,6 +118,33 @@ def test_listings_are_compressed_too(ftp, root):
     assert len(unpack(ftp.fetch("MLSD")).splitlines()) >= 2000
     ftp.ask("MKD empty", 257)
     assert unpack(ftp.fetch("LIST empty")) == b""
+
+
+def test_listings_are_whole_at_clients_that_read_slowly_and_in_small_pieces(server, root):
+    names = ["a rather long name, number %05d" % i for i in range(5000)]
+    for name in names:
+        (root / name).touch()
+    pieces = random.Random(5)
+    sessions = [Dialogue(server) for _ in range(8)]
+    listings = {}
+    for session in sessions:
+        session.ask("MODE Z", 200)
+        data = session.data()
+        data.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        session.ask("NLST", 150)
+        listings[data] = b""
+    under_way = list(listings)
+    while under_way:
+        data = pieces.choice(under_way)
+        got = data.recv(pieces.choice([1, 7, 500, 5000]))
+        listings[data] += got
+        if not got:
+            under_way.remove(data)
+            data.close()
+    for session, listing in zip(sessions, listings.values()):
+        session.expect(226)
+        session.close()
+        assert sorted(unpack(listing).decode().splitlines()) == names
 
 
 def test_lines_are_converted_beneath_the_compression(ftp, root):
