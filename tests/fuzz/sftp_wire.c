@@ -1,6 +1,7 @@
 /* layers: sftp_wire */
 /* SFTP messages in both roles: what is read lies in its message and, written again, reads the
  * same. */
+#include "../sftp_attributes.h"
 #include "base/err.h"
 #include "invariant.h"
 #include "sftp/wire/answer.h"
@@ -22,7 +23,7 @@ static bool are_same(const struct sftp_request *a, const struct sftp_request *b)
            bytes_equal(a->to, b->to) && bytes_equal(a->handle, b->handle) &&
            bytes_equal(a->to_handle, b->to_handle) && a->offset == b->offset &&
            a->to_offset == b->to_offset && a->len == b->len && a->flags == b->flags &&
-           memcmp(&a->attributes, &b->attributes, sizeof(a->attributes)) == 0 &&
+           sftp_attributes_equal(&a->attributes, &b->attributes) &&
            bytes_equal(a->data, b->data);
 }
 

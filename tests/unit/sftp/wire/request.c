@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "check.h"
+#include "sftp_attributes.h"
 
 static struct sftp_request example(enum sftp_kind kind)
 {
@@ -54,7 +55,7 @@ static void expect_equal(const struct sftp_request *a, const struct sftp_request
     assert_true(bytes_equal(a->to_handle, b->to_handle));
     assert_true(a->offset == b->offset && a->to_offset == b->to_offset && a->len == b->len);
     assert_int_equal(a->flags, b->flags);
-    assert_memory_equal(&a->attributes, &b->attributes, sizeof(a->attributes));
+    assert_true(sftp_attributes_equal(&a->attributes, &b->attributes));
     assert_true(bytes_equal(a->data, b->data));
 }
 
