@@ -34,3 +34,4 @@ int command_cat(int argc, char **argv);   /* client/cat.c */
 int command_rm(int argc, char **argv);    /* client/rm.c */
 int command_mkdir(int argc, char **argv); /* client/mkdir.c */
 int command_mv(int argc, char **argv);    /* client/mv.c */
+int command_probe(int argc, char **argv); /* client/probe.c */

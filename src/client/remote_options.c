@@ -23,9 +23,10 @@ enum key {
     KEY_COMPRESS = 'C',
     KEY_QUIET = 'q',
     KEY_VERBOSE = 'v',
+    KEY_BATCH = 'B',
     KEY_TIMEOUT = 256,
-    KEY_BATCH,
-    KEY_HELP
+    KEY_HELP,
+    KEY_VALUES = 512 /* and on: the command's own */
 };
 
 static const struct row {
@@ -44,7 +45,7 @@ static const struct row {
     {KEY_HELP, "help", NULL, "this text"},
 };
 
-static int complain(const char *command, const char *what, const char *word)
+int remote_options_complain(const char *command, const char *what, const char *word)
 {
     fprintf(stderr, "ferry %s: %s%s%s\nTry 'ferry %s --help'.\n", command, what,
             word != NULL ? " " : "", word != NULL ? word : "", command);
@@ -54,14 +55,14 @@ static int complain(const char *command, const char *what, const char *word)
 static int take_number(const char *command, const char *what, uint64_t max, uint64_t *ret)
 {
     if (text_u64(bytes_str(optarg), 10, max, ret) < 0 || *ret == 0)
-        return complain(command, what, optarg);
+        return remote_options_complain(command, what, optarg);
     return EXIT_OK;
 }
 
 static int take_identity(struct remote_options *o, const char *command)
 {
     if (o->identity_count == REMOTE_IDENTITIES_MAX)
-        return complain(command, "one key too many:", optarg);
+        return remote_options_complain(command, "one key too many:", optarg);
     o->identities[o->identity_count++] = optarg;
     o->login.identities = o->identities;
     return EXIT_OK;
@@ -75,7 +76,8 @@ static int take_ciphers(struct remote_options *o, const char *command)
     int r = ciphers_resolve(optarg, true, &list);
     buf_done(&list);
     o->login.ciphers = optarg;
-    return r < 0 ? complain(command, "no cipher that is known here:", optarg) : EXIT_OK;
+    return r < 0 ? remote_options_complain(command, "no cipher that is known here:", optarg)
+                 : EXIT_OK;
 }
 
 static int take(struct remote_options *o, const char *command, enum key key)
@@ -115,6 +117,8 @@ static int take(struct remote_options *o, const char *command, enum key key)
     case KEY_HELP:
         o->help = true;
         break;
+    case KEY_VALUES:
+        break;
     }
     return code;
 }
@@ -147,6 +151,8 @@ static void fill_tables(const struct remote_usage *usage, struct tables *t)
         add_option(t, (int)rows[i].key, rows[i].name, rows[i].argument != NULL);
     for (const struct remote_flag *f = usage->flags; f->letter != 0; f++)
         add_option(t, f->letter, f->name, false);
+    for (int i = 0; usage->values != NULL && usage->values[i].name != NULL; i++)
+        add_option(t, KEY_VALUES + i, usage->values[i].name, true);
 }
 
 static int flag_index(const struct remote_usage *usage, int letter)
@@ -177,7 +183,7 @@ static int take_places(struct remote_options *o, const char *command, char **arg
 {
     o->at = count > 0 ? mem_new(count * sizeof(*o->at)) : NULL;
     if (count > 0 && o->at == NULL)
-        return complain(command, err_text(-ENOMEM), NULL);
+        return remote_options_complain(command, err_text(-ENOMEM), NULL);
     for (; o->count < count; o->count++) {
         char why[LOCATION_WHY_MAX];
         char *argument = arguments[o->count];
@@ -208,9 +214,14 @@ int remote_options_parse(int argc, char **argv, const struct remote_usage *usage
         if (key == -1)
             break;
         if (key == ':')
-            return complain(argv[0], "a value is missing after", argv[optind - 1]);
+            return remote_options_complain(argv[0], "a value is missing after",
+                                           argv[optind - 1]);
         if (key == '?')
-            return complain(argv[0], "unknown option", argv[optind - 1]);
+            return remote_options_complain(argv[0], "unknown option", argv[optind - 1]);
+        if (key >= KEY_VALUES) {
+            ret->values[key - KEY_VALUES] = optarg;
+            continue;
+        }
         int index = flag_index(usage, key);
         if (index >= 0)
             ret->flags |= 1u << index;
@@ -222,9 +233,10 @@ int remote_options_parse(int argc, char **argv, const struct remote_usage *usage
     if (ret->help)
         return EXIT_OK;
     if (count < usage->least)
-        return complain(argv[0], "an argument is missing", NULL);
+        return remote_options_complain(argv[0], "an argument is missing", NULL);
     if (usage->most != 0 && count > usage->most)
-        return complain(argv[0], "one argument too many:", argv[optind + (int)usage->most]);
+        return remote_options_complain(
+            argv[0], "one argument too many:", argv[optind + (int)usage->most]);
     return take_places(ret, argv[0], argv + optind, count);
 }
 
@@ -264,6 +276,9 @@ void remote_options_print_help(const struct remote_usage *usage, FILE *out)
             usage->line, usage->what);
     for (const struct remote_flag *f = usage->flags; f->letter != 0; f++)
         print_row(out, f->letter, f->name, NULL, f->help);
+    for (int i = 0; usage->values != NULL && usage->values[i].name != NULL; i++)
+        print_row(out, KEY_VALUES, usage->values[i].name, usage->values[i].argument,
+                  usage->values[i].help);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         print_row(out, (int)rows[i].key, rows[i].name, rows[i].argument, rows[i].help);
 }

@@ -13,11 +13,19 @@ struct remote_flag {
     const char *help;
 };
 
+/* An option of one command that has a value, and no letter. */
+struct remote_value {
+    const char *name, *argument, *help;
+};
+
+#define REMOTE_VALUES_MAX 8
+
 struct remote_usage {
-    const char *line;                /* without "ferry" */
-    const char *what;                /* it does */
-    const struct remote_flag *flags; /* ends with letter 0 */
-    unsigned least, most;            /* arguments; 0: any number */
+    const char *line;                  /* without "ferry" */
+    const char *what;                  /* it does */
+    const struct remote_flag *flags;   /* ends with letter 0 */
+    const struct remote_value *values; /* ends with name NULL; or NULL */
+    unsigned least, most;              /* arguments; 0: any number */
 };
 
 struct remote_options {
@@ -26,8 +34,9 @@ struct remote_options {
     unsigned identity_count;
     uint16_t port;
     bool is_quiet, help;
-    unsigned flags; /* a bit for each of the command's, in their order */
-    unsigned count; /* of arguments */
+    unsigned flags;                        /* a bit for each of the command's, in their order */
+    const char *values[REMOTE_VALUES_MAX]; /* in their order; NULL: not given; of argv */
+    unsigned count;                        /* of arguments */
 
     struct location *at; /* them */
 };
@@ -41,4 +50,6 @@ void remote_options_done(struct remote_options *);
 void remote_options_wipe(char *argument);
 bool remote_options_has(const struct remote_options *, const struct remote_usage *,
                         char letter);
+/* "ferry COMMAND: WHAT WORD", and where to read on; EXIT_USAGE. word: or NULL. */
+int remote_options_complain(const char *command, const char *what, const char *word);
 void remote_options_print_help(const struct remote_usage *, FILE *);

@@ -51,9 +51,16 @@ def test_the_page_of_cp_names_the_options_of_its_help():
     assert options_of_page("ferry-cp.1") == options_of_help(help_text("ferry", "cp"))
 
 
+def test_the_page_of_probe_names_the_options_of_its_help():
+    page, text = (MAN / "ferry-probe.1").read_text(), help_text("ferry", "probe")
+    assert set(re.findall(r"^\.It Fl (?:\w , )?-([a-z][a-z-]*)", page, re.M)) == set(
+        re.findall(r"^  (?:-\w, )?--([a-z][a-z-]*)", text, re.M))
+    assert set(re.findall(r"^\.It Fl (\w) ,", page, re.M)) == set(re.findall(r"^  -(\w), ", text, re.M))
+
+
 def test_ferry_s_page_names_the_options_of_its_help():
     overview = help_text("ferry")
-    commands = set(re.findall(r"^  ([a-z]+) ", overview, re.M)) - set(PLACES) - {"cp"}
+    commands = set(re.findall(r"^  ([a-z]+) ", overview, re.M)) - set(PLACES) - {"cp", "probe"}
     named = set(re.findall(r"--([a-z]+)", overview))
     for command in commands:
         named |= options_of_help(help_text("ferry", command))

@@ -37,6 +37,7 @@ struct ssh_link {
     char *host; /* as people know it, for messages */
     /* what the server calls itself */
     bool is_ferry;
+    bool has_compression;             /* it can, whether it was asked to or not */
     const char *cipher, *compression; /* names of what was agreed */
 };
 

@@ -398,6 +398,7 @@ static void describe(struct ssh_link *link)
     link->compression = chosen->compression[SSH_TO_SERVER] == SSH_COMPRESSION_NONE
                             ? "none"
                             : "zlib@openssh.com";
+    link->has_compression = chosen->server_has_zlib;
     link->is_ferry = bytes_start_with(bytes_str(ssh_transport_peer_ident(t)->text),
                                       BYTES_LIT("SSH-2.0-ferry_"));
 }

@@ -44,7 +44,7 @@ static const struct known macs[] = {
 };
 static const struct known compressions[] = {
     {BYTES_LIT("none"), SSH_COMPRESSION_NONE},
-    {BYTES_LIT("zlib@openssh.com"), SSH_COMPRESSION_ZLIB_DELAYED},
+    {BYTES_LIT(SSH_ZLIB_DELAYED), SSH_COMPRESSION_ZLIB_DELAYED},
 };
 
 /* By list. Markers are in none of them, and no cipher or MAC "none" either. */
@@ -238,6 +238,7 @@ int ssh_choose(const struct ssh_kexinit *client, const struct ssh_kexinit *serve
         .kex = (enum ssh_kex_kind)known[SSH_LIST_KEX]->kind,
         .kex_name = (const char *)known[SSH_LIST_KEX]->name.data,
         .host_key_name = (const char *)known[SSH_LIST_HOST_KEY]->name.data,
+        .server_has_zlib = true,
         .is_guess_wrong = guess->first_kex_packet_follows && is_guess_wrong(client, server),
     };
     for (int d = 0; d < SSH_DIRECTION_COUNT; d++) {
@@ -247,6 +248,9 @@ int ssh_choose(const struct ssh_kexinit *client, const struct ssh_kexinit *serve
                        : (enum ssh_mac_kind)known[SSH_LIST_MAC_TO_SERVER + d]->kind;
         c.compression[d] =
             (enum ssh_compression_kind)known[SSH_LIST_COMPRESSION_TO_SERVER + d]->kind;
+        c.server_has_zlib =
+            c.server_has_zlib && ssh_list_has(server->lists[SSH_LIST_COMPRESSION_TO_SERVER + d],
+                                              BYTES_LIT(SSH_ZLIB_DELAYED));
     }
     *ret = c;
     return 0;

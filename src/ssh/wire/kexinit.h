@@ -75,6 +75,8 @@ enum ssh_mac_kind {
     SSH_MAC_COUNT
 };
 
+#define SSH_ZLIB_DELAYED "zlib@openssh.com"
+
 enum ssh_compression_kind { SSH_COMPRESSION_NONE, SSH_COMPRESSION_ZLIB_DELAYED };
 
 enum ssh_direction { SSH_TO_SERVER, SSH_TO_CLIENT, SSH_DIRECTION_COUNT };
@@ -85,7 +87,8 @@ struct ssh_chosen {
     enum ssh_cipher_kind cipher[SSH_DIRECTION_COUNT];
     enum ssh_mac_kind mac[SSH_DIRECTION_COUNT];
     enum ssh_compression_kind compression[SSH_DIRECTION_COUNT];
-    bool is_guess_wrong; /* the peer's first_kex_packet_follows: drop its next packet */
+    bool server_has_zlib; /* zlib@openssh.com both ways, whether it was asked for or not */
+    bool is_guess_wrong;  /* the peer's first_kex_packet_follows: drop its next packet */
 };
 
 /* Chooses from the client's and the server's message. A MAC is chosen only for a cipher without

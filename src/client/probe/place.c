@@ -1,0 +1,250 @@
+#include "client/probe/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "client/remotes.h"
+#include "crypto/random.h"
+
+#define TRIPS_MAX    15
+#define TRIPS_LEAST  3
+#define TRIPS_US     (2 * USEC_PER_S)
+#define VERSION_MAX  64
+#define REMOVE_TRIES 2
+
+void probe_place_init(struct probe_place *p, const struct location *location,
+                      const struct login_settings *login)
+{
+    *p = (struct probe_place){.location = location, .login = *login};
+    p->login.codec = CODEC_NONE;
+    p->login.is_codec_given = true;
+}
+
+/* -- the connection -- */
+
+static void say(struct probe_place *p, const char *what, const char *why)
+{
+    (void)snprintf(p->why, sizeof(p->why), "%.200s: %s%.250s", p->location->host, what, why);
+}
+
+static PARKS int open_ftp(struct probe_place *p)
+{
+    struct ftp_link *link;
+    int r = ftp_link_open(p->location, &p->login, p->why, &link);
+    if (r == 0)
+        r = endpoint_ftp_new(link, &p->endpoint);
+    if (r == 0)
+        p->ftp = link;
+    return r;
+}
+
+static PARKS int open_ssh(struct probe_place *p)
+{
+    struct ssh_link *link;
+    int r = ssh_link_open(p->location, &p->login, p->why, &link);
+    if (r < 0)
+        return r;
+    r = endpoint_sftp_new(link, &p->endpoint);
+    if (r < 0)
+        say(p, "it serves no SFTP: ", err_text(r));
+    return r;
+}
+
+int probe_place_open(struct probe_place *p)
+{
+    usec_t began_at = clock_now();
+    p->why[0] = '\0';
+    int r = p->location->scheme == LOCATION_FTP ? open_ftp(p) : open_ssh(p);
+    p->login_us = clock_now() - began_at;
+    if (r < 0 && p->why[0] == '\0')
+        say(p, "", err_text(r));
+    return r;
+}
+
+static PARKS void close_place(struct probe_place *p)
+{
+    p->endpoint = endpoint_free(p->endpoint);
+    p->ftp = NULL;
+}
+
+void probe_place_info(const struct probe_place *p, struct stream_info *ret)
+{
+    *ret = (struct stream_info){0};
+    if (p->endpoint != NULL && p->endpoint->ssh != NULL)
+        ssh_transport_stream_info(ssh_client_transport(p->endpoint->ssh->client), ret);
+    else if (p->ftp != NULL && p->ftp->client.data != NULL)
+        stream_info(p->ftp->client.data, ret);
+}
+
+/* -- what it is -- */
+
+static char *directory_of(const char *path)
+{
+    struct bytes rest = bytes_str(path);
+    while (rest.len > 0 && rest.data[rest.len - 1] != '/')
+        rest.len--;
+    while (rest.len > 1 && rest.data[rest.len - 1] == '/')
+        rest.len--;
+    return rest.len > 0 ? remotes_join("", rest) : mem_strdup(".");
+}
+
+int probe_place_look(struct probe_place *p)
+{
+    struct endpoint *e = p->endpoint;
+    struct endpoint_facts facts;
+    char *path = remotes_path(p->location);
+    int r = path == NULL ? -ENOMEM : e->ops->stat(e, bytes_str(path), true, &facts);
+    if (r < 0) {
+        mem_free(path);
+        (void)snprintf(p->why, sizeof(p->why), "%.250s", remotes_words(e, r));
+        return r;
+    }
+    if (facts.kind == ENDPOINT_DIRECTORY) {
+        p->directory = path;
+        return 0;
+    }
+    p->file = path;
+    p->directory = directory_of(path);
+    return p->directory != NULL ? 0 : -ENOMEM;
+}
+
+int probe_place_name(struct probe_place *p)
+{
+    uint8_t digits[8];
+    char name[sizeof(PROBE_NAME) + 2 * sizeof(digits)];
+    int r = crypto_random(digits, sizeof(digits));
+    if (r < 0)
+        return r;
+    size_t len = text_copy(name, sizeof(name), BYTES_LIT(PROBE_NAME));
+    for (size_t i = 0; i < sizeof(digits); i++)
+        len += (size_t)snprintf(name + len, sizeof(name) - len, "%02x", digits[i]);
+    mem_free(p->temporary);
+    p->temporary = remotes_join(p->directory, bytes_of(name, len));
+    return p->temporary != NULL ? 0 : -ENOMEM;
+}
+
+/* -- small requests -- */
+
+static PARKS int ask_once(struct probe_place *p)
+{
+    struct endpoint *e = p->endpoint;
+    struct endpoint_facts facts;
+    return p->ftp != NULL ? ftp_client_noop(&p->ftp->client)
+                          : e->ops->stat(e, bytes_str(p->directory), true, &facts);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    usec_t x = *(const usec_t *)a, y = *(const usec_t *)b;
+    return (x > y) - (x < y);
+}
+
+int probe_place_round_trip(struct probe_place *p, usec_t *ret_us)
+{
+    usec_t trips[TRIPS_MAX], began_at = clock_now(), before = began_at;
+    unsigned count = 0;
+    int r = ask_once(p); /* the first finds what is not in the server's cache */
+    while (r == 0 && count < TRIPS_MAX &&
+           (count < TRIPS_LEAST || before - began_at < TRIPS_US)) {
+        before = clock_now();
+        r = ask_once(p);
+        trips[count++] = clock_now() - before;
+    }
+    if (r < 0) {
+        (void)snprintf(p->why, sizeof(p->why), "%.250s", remotes_words(p->endpoint, r));
+        return r;
+    }
+    qsort(trips, count, sizeof(*trips), by_time);
+    *ret_us = trips[count / 2];
+    return 0;
+}
+
+/* -- tar -- */
+
+/* Some servers run something else for any command, so it must say its name. */
+static PARKS int read_version(struct ssh_channel *channel, bool *ret)
+{
+    struct stream *s = ssh_channel_stream(channel);
+    char text[VERSION_MAX], rest[256];
+    size_t len = 0;
+    int r = stream_end(s, 0);
+    ssize_t n = r == 0 ? 1 : r;
+    for (unsigned i = 0; n > 0 && i < VERSION_MAX; i++) {
+        n = len < sizeof(text) ? stream_read(s, text + len, sizeof(text) - len)
+                               : stream_read(s, rest, sizeof(rest));
+        len += n > 0 && len < sizeof(text) ? (size_t)n : 0;
+    }
+    if (n < 0)
+        return (int)n;
+    *ret = bytes_start_with(bytes_of(text, len), BYTES_LIT("tar ")) ||
+           bytes_start_with(bytes_of(text, len), BYTES_LIT("bsdtar "));
+    return 0;
+}
+
+int probe_place_find_tar(struct probe_place *p, bool *ret)
+{
+    const struct ssh_link *link = p->endpoint->ssh;
+    struct ssh_channel *channel;
+    *ret = link != NULL && link->is_ferry; /* which has it and no version of it */
+    if (link == NULL || link->is_ferry)
+        return 0;
+    int r = ssh_channel_open_session(link->connection, false, BYTES_LIT("tar --version"),
+                                     clock_after(DEFAULT_CONNECT_US), &channel);
+    if (r < 0)
+        return r == -ECANCELED ? r : 0;
+    r = read_version(channel, ret);
+    (void)ssh_channel_close(channel);
+    return r == -ECANCELED ? r : 0;
+}
+
+/* -- the end -- */
+
+static bool is_gone(int result)
+{
+    return result == 0 || result == -ENOENT;
+}
+
+static PARKS int remove_once(struct probe_place *p)
+{
+    int r = p->endpoint == NULL ? probe_place_open(p) : 0;
+    if (r < 0)
+        return r;
+    r = p->endpoint->ops->remove(p->endpoint, bytes_str(p->temporary));
+    if (!is_gone(r))
+        (void)snprintf(p->why, sizeof(p->why), "%.250s", remotes_words(p->endpoint, r));
+    return r;
+}
+
+/* A connection of which nobody knows what it still carries is not used for it again. */
+int probe_place_remove(struct probe_place *p)
+{
+    if (p->temporary == NULL)
+        return 0;
+    p->login.is_batch = true; /* nobody is asked for a password twice */
+    task_shield_begin(clock_after(PROBE_REMOVE_US));
+    int r = -FERRY_ECLOSED;
+    for (unsigned i = 0; i < REMOVE_TRIES && !is_gone(r); i++) {
+        if (i > 0)
+            close_place(p);
+        r = remove_once(p);
+    }
+    task_shield_end();
+    if (!is_gone(r))
+        return r;
+    mem_free(p->temporary);
+    p->temporary = NULL;
+    return 0;
+}
+
+void probe_place_done(struct probe_place *p)
+{
+    close_place(p);
+    mem_free(p->directory);
+    mem_free(p->file);
+    mem_free(p->temporary);
+}
