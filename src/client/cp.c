@@ -17,6 +17,7 @@
 #include "client/copy/plan.h"
 #include "client/copy/report.h"
 #include "client/place/login.h"
+#include "client/remote/sftp.h"
 #include "client/remote_options.h"
 #include "client/run.h"
 #include "io/fd_stream.h"
@@ -30,6 +31,7 @@ struct place {
     char *directory; /* of this machine: what the end is made for */
     char *path;      /* the end's path */
     bool has_end;
+    bool goes_by_scp; /* the server was found to have no SFTP */
 };
 
 struct cp {
@@ -68,14 +70,25 @@ static bool is_ssh(enum location_scheme scheme)
 
 static PARKS int open_ssh(struct place *p, char why[COPY_WHY_MAX], struct endpoint **ret)
 {
+    enum copy_method method = p->cp->options.method;
     struct ssh_link *link;
     int r = ssh_link_open(&p->location, &p->cp->login, why, &link);
     if (r < 0)
         return r;
-    r = endpoint_sftp_new(link, ret);
-    if (r < 0)
-        snprintf(why, COPY_WHY_MAX, "%s: it does not serve SFTP: %s", p->location.host,
-                 err_text(r));
+    if (method == COPY_METHOD_SCP || p->goes_by_scp)
+        return endpoint_scp_new(link, ret);
+    r = endpoint_sftp_try(link, ret);
+    if (r == 0)
+        return 0;
+    if (method == COPY_METHOD_AUTO && sftp_is_missing(link, r)) {
+        p->goes_by_scp = true;
+        copy_report_note(&p->cp->report, p->location.host,
+                         "it does not serve SFTP: scp's old protocol is taken");
+        return endpoint_scp_new(link, ret);
+    }
+    (void)ssh_link_close(link);
+    snprintf(why, COPY_WHY_MAX, "%s: it does not serve SFTP: %s", p->location.host,
+             err_text(r));
     return r;
 }
 
@@ -384,7 +397,10 @@ static void explain(struct cp *cp)
         }
     }
     const struct copy_plan *plan = copy_plan_of(cp->copy);
-    if (plan != NULL) {
+    if (f->method != NULL && strcmp(f->method, "scp") == 0 &&
+        cp->options.method == COPY_METHOD_AUTO)
+        f->why_method = "the server does not serve SFTP";
+    if (plan != NULL && plan->method == COPY_METHOD_TAR) {
         f->method = copy_method_name(plan->method);
         f->why_method = plan->why;
     }

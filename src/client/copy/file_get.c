@@ -54,7 +54,8 @@ static PARKS void find_offset(struct download *d)
     struct vstat st;
     bool is_partial = false, is_retry = f->certain > 0;
     d->offset = 0;
-    if (f->is_anew || (!is_retry && (f->is_new_place || !f->settings->resumes)) ||
+    if (f->is_anew || d->try->source->is_whole_only ||
+        (!is_retry && (f->is_new_place || !f->settings->resumes)) ||
         vfs_stat_resumable(d->vfs, &d->at, &st, &is_partial) < 0 || !is_partial)
         return;
     const struct endpoint_facts part = {.kind = ENDPOINT_FILE,
@@ -184,7 +185,7 @@ static PARKS int move(struct download *d)
         f->side = COPY_SIDE_TARGET;
     if (r == 0)
         return finish(d, &got);
-    break_off(d, d->offset + got.bytes);
+    break_off(d, t->source->is_whole_only ? 0 : d->offset + got.bytes);
     return r;
 }
 

@@ -40,6 +40,8 @@ static PARKS int look_at_target(struct upload *u)
     bool is_large = t->source != NULL && t->source->host == NULL && f->facts.has_size &&
                     f->facts.size_bytes >= PART_LEAST_BYTES;
     u->needs_head = t->target->stores_whole;
+    if (t->target->is_whole_only)
+        return 0;
     if (t->target->stores_whole && (!is_large || f->settings->verifies))
         return 0;
     u->part = copy_name_part(bytes_str(f->target_path));
@@ -78,7 +80,7 @@ static PARKS int find_offset(struct upload *u)
     struct copy_file *f = t->file;
     struct endpoint_facts part;
     bool is_retry = f->certain > 0;
-    if (u->part == NULL || t->source == NULL || f->is_anew ||
+    if (u->part == NULL || t->source == NULL || t->source->is_whole_only || f->is_anew ||
         (!is_retry && (f->is_new_place || !f->settings->resumes)))
         return 0;
     int r = t->target->ops->stat(t->target, bytes_str(u->part), false, &part);
@@ -128,6 +130,7 @@ static PARKS int put(struct upload *u, struct endpoint_put *how)
     how->mode = copy_try_mode(t);
     how->bucket = f->settings->bucket;
     how->progress = &f->progress;
+    how->keeps = f->settings->preserves ? &f->facts : NULL;
     f->began_at = u->offset;
     return copy_try_target(
         t, t->target->ops->put(t->target, bytes_str(path_of(u)), how, &u->bytes));
@@ -253,7 +256,7 @@ static PARKS int finish(struct upload *u)
     struct endpoint *e = t->target;
     struct endpoint_facts attributes;
     int r = 0;
-    if (copy_try_attributes(t, u->has_old ? &u->old : NULL, &attributes))
+    if (!e->is_whole_only && copy_try_attributes(t, u->has_old ? &u->old : NULL, &attributes))
         r = copy_try_target(t, e->ops->set(e, bytes_str(path_of(u)), &attributes));
     if (r == -EOPNOTSUPP)
         r = 0;

@@ -20,6 +20,7 @@ enum option_key {
     KEY_CONFIG = 'F',
     KEY_KBITS = 'l',
     KEY_BATCH = 'B',
+    KEY_OLD_SCP = 'O',
     KEY_LIMIT = 256,
     KEY_RETRIES,
     KEY_TIMEOUT,
@@ -35,7 +36,7 @@ enum option_key {
     KEY_HELP
 };
 
-#define LETTERS ":rpqvCc:P:i:F:l:B"
+#define LETTERS ":rpqvCc:P:i:F:l:BO"
 
 static const struct option_row {
     enum option_key key;
@@ -53,7 +54,7 @@ static const struct option_row {
     {KEY_TIMEOUT, "timeout", "SECONDS", "a connection without a byte for so long is lost"},
     {KEY_CONNECT_TIMEOUT, "connect-timeout", "SECONDS", "to connect and to log in"},
     {KEY_LIMIT, "limit", "RATE", "bytes per second, with K, M or G (-l: in kbit/s)"},
-    {KEY_METHOD, "method", "NAME", "auto, sftp, tar or ftp"},
+    {KEY_METHOD, "method", "NAME", "auto, sftp, scp, tar or ftp (-O: scp)"},
     {KEY_COMPRESS, "compress", "NAME[:N]", "auto, none or zlib, and a level (-C: zlib)"},
     {KEY_CIPHER, "cipher", "NAME", "auto, or ssh's name of one (-c)"},
     {KEY_PORT, "port", "PORT", "of the ssh server (-P)"},
@@ -258,6 +259,9 @@ static int take(struct copy_options *o, int key)
     switch (key) {
     case KEY_ZLIB:
         return parse_compress("zlib", o);
+    case KEY_OLD_SCP:
+        o->method = COPY_METHOD_SCP;
+        return 0;
     case KEY_NO_RESUME:
         o->resumes = false;
         return 0;

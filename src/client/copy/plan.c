@@ -26,8 +26,6 @@ static const char *refusal(enum copy_method wanted, const struct copy_ends *ends
     }
     if (!has(ends, COPY_PLACE_SSH))
         return "no place of these is reached by ssh";
-    if (wanted == COPY_METHOD_SCP && !ends->has_scp)
-        return "it is not built yet in this release";
     if (wanted == COPY_METHOD_TAR && !ends->has_tar)
         return "it takes directories of this machine to a server, and verifies nothing";
     return NULL;

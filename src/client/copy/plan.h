@@ -16,7 +16,7 @@ enum copy_place { COPY_PLACE_LOCAL, COPY_PLACE_STREAM, COPY_PLACE_SSH, COPY_PLAC
 
 struct copy_ends {
     enum copy_place source, target;
-    bool has_tar, has_scp; /* this program and the server can do so */
+    bool has_tar; /* this program and the server can do so */
 };
 
 /* What is known of the source: its first part, or all. */

@@ -183,6 +183,14 @@ void copy_report_retrying(struct copy_report *r, unsigned attempt, usec_t pause_
             r->options->retries);
 }
 
+void copy_report_note(struct copy_report *r, const char *host, const char *text)
+{
+    if (r->options->is_quiet || r->options->json)
+        return;
+    clear_progress(r);
+    fprintf(r->err, "ferry cp: %s: %s\n", host, text);
+}
+
 static void print_json_end(const struct copy_report *r, const struct copy_totals *totals,
                            double seconds, bool is_interrupted)
 {

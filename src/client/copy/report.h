@@ -20,6 +20,8 @@ struct copy_report {
 void copy_report_event(struct copy_report *, const struct copy_event *);
 void copy_report_retrying(struct copy_report *, unsigned attempt, usec_t pause_us,
                           const char *why);
+/* Of a server: something people should know, that is no failure. */
+void copy_report_note(struct copy_report *, const char *host, const char *text);
 /* is_interrupted: by a signal. */
 void copy_report_end(struct copy_report *, const struct copy_totals *, int result,
                      bool is_interrupted);

@@ -1,5 +1,5 @@
 /* One end of a copy: files of this machine, or of a server by the method that reaches them
- * (remote/local.c, sftp.c, ftp.c). Commands and the copy engine know endpoints only.
+ * (remote/local.c, sftp.c, scp.c, ftp.c). Commands and the copy engine know endpoints only.
  *
  * Paths are the endpoint's: of a server as it takes them; of this machine beneath the directory
  * that the endpoint was made for, which nothing leaves. Names in listings have been checked:
@@ -66,6 +66,8 @@ struct endpoint_put {
     uint64_t size_bytes; /* in all, offset included; UINT64_MAX: not known */
     uint32_t mode;       /* of a new file; 0: the server's usual */
     bool syncs;          /* to the disk, where the server can be asked */
+    /* Mode and times that it is to get, for who can set them with the file alone; or NULL. */
+    const struct endpoint_facts *keeps;
     struct xfer_bucket *bucket;
     struct xfer_progress *progress;
 };
@@ -73,7 +75,7 @@ struct endpoint_put {
 typedef int endpoint_name_fn(void *arg, struct bytes name, const struct endpoint_facts *);
 
 struct endpoint_ops {
-    const char *method; /* "local", "sftp", "ftp" */
+    const char *method; /* "local", "sftp", "scp", "ftp" */
     PARKS int (*stat)(struct endpoint *, struct bytes path, bool follow,
                       struct endpoint_facts *ret);
     /* Without "." and ".."; not followed. A negative result of fn ends it with that. fn cannot
@@ -106,6 +108,8 @@ struct endpoint {
     bool is_ordered;      /* get() calls take() in the order of the file */
     bool stores_whole;    /* a put that breaks leaves the old file: the server has temporary
                              names of its own (ferryd) */
+    bool is_whole_only;   /* offsets are 0, nothing is renamed or removed, and set() is for
+                             directories; a put has `keeps` */
     unsigned at_once;     /* files that can be on their way at the same time */
     struct ssh_link *ssh; /* of a method over ssh: for further channels; or NULL */
     char why[256];        /* the server's words for the last failure, printable; "" */
@@ -117,7 +121,8 @@ MUST_CHECK int endpoint_local_new(const char *host_directory, struct pool *,
                                   struct endpoint **ret);
 /* The vfs behind a local endpoint, for its files and uploads; NULL: it is not local. */
 struct vfs *endpoint_vfs(struct endpoint *);
-/* Both take the link, also on failure. */
+/* All take the link, also on failure. */
 PARKS MUST_CHECK int endpoint_sftp_new(struct ssh_link *, struct endpoint **ret);
+PARKS MUST_CHECK int endpoint_scp_new(struct ssh_link *, struct endpoint **ret);
 PARKS MUST_CHECK int endpoint_ftp_new(struct ftp_link *, struct endpoint **ret);
 PARKS struct endpoint *endpoint_free(struct endpoint *); /* NULL is fine */

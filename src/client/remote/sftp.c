@@ -337,7 +337,7 @@ int endpoint_sftp_over(struct stream *stream, bool is_ferry, struct endpoint **r
     return 0;
 }
 
-int endpoint_sftp_new(struct ssh_link *link, struct endpoint **ret)
+int endpoint_sftp_try(struct ssh_link *link, struct endpoint **ret)
 {
     struct ssh_channel *channel = NULL;
     struct endpoint *e;
@@ -347,7 +347,6 @@ int endpoint_sftp_new(struct ssh_link *link, struct endpoint **ret)
         r = endpoint_sftp_over(ssh_channel_stream(channel), link->is_ferry, &e);
     if (r < 0) {
         (void)ssh_channel_close(channel);
-        (void)ssh_link_close(link);
         return r;
     }
     remote_of(e)->channel = channel;
@@ -355,4 +354,19 @@ int endpoint_sftp_new(struct ssh_link *link, struct endpoint **ret)
     e->host = link->host;
     *ret = e;
     return 0;
+}
+
+int endpoint_sftp_new(struct ssh_link *link, struct endpoint **ret)
+{
+    int r = endpoint_sftp_try(link, ret);
+    if (r < 0)
+        (void)ssh_link_close(link);
+    return r;
+}
+
+/* No subsystem of that name is a refusal; one whose program is not there ends at once. */
+bool sftp_is_missing(const struct ssh_link *link, int result)
+{
+    return (result == -FERRY_EREFUSED || result == -FERRY_ECLOSED) &&
+           ssh_client_result(link->client) == 0;
 }
