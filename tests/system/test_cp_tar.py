@@ -90,6 +90,8 @@ def test_what_the_server_s_tar_cannot_store_is_a_failure_in_its_words(url, tree,
     ferry("cp", tmp_path / "in the way", url + "/to/tree/large/x")
     lines, text = told("-r", "--method", "tar", tree, url + "/to", expect=1)
     assert "large" in text and lines[-1]["failed"] == 1
+    assert [line["result"] for line in lines if line.get("method") == "tar" and "why" in line] == ["incomplete"]
+    assert lines[-1]["files"] == len(NAMES) + 30
 
 
 def test_few_or_large_files_go_by_sftp(own, tree, tmp_path):

@@ -4,42 +4,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "client/copy/copy_internal.h"
 #include "client/copy/names.h"
-#include "client/copy/tar_put.h"
-
-#define SHIELD_US (5 * USEC_PER_S)
-
-/* A directory of the target, as long as something goes into it. */
-struct directory {
-    struct directory *parent;
-    const struct copy_source *source;
-    unsigned refs;
-    bool is_new, is_set_later;
-    struct endpoint_facts facts; /* of its source */
-    char *path;
-};
-
-struct item {
-    struct list node;
-    struct copy_file file; /* the task's that runs it */
-    const struct copy_source *source;
-    struct directory *directory; /* NULL: one that was there */
-};
-
-struct copy {
-    struct copy_settings settings;
-    const struct copy_source *sources;
-    unsigned source_count;
-    const struct copy_target *target;
-    struct copy_totals totals;
-    struct scope workers;
-    struct list waiting, running;
-    unsigned waiting_count, worker_count, idle_count;
-    bool has_all, has_plan;
-    struct copy_plan plan; /* of the last directory */
-    int fatal;
-    struct copy_condition changed;
-};
 
 int copy_new(const struct copy_settings *settings, const struct copy_source *sources,
              unsigned count, const struct copy_target *target, struct copy **ret)
@@ -61,6 +27,8 @@ int copy_new(const struct copy_settings *settings, const struct copy_source *sou
 
 struct copy *copy_free(struct copy *c)
 {
+    if (c != NULL)
+        copy_streams_done(c);
     mem_free(c);
     return NULL;
 }
@@ -89,14 +57,14 @@ unsigned copy_running(const struct copy *c, const struct copy_file **ret, unsign
 
 /* -- what is told -- */
 
-static void tell(struct copy *c, const struct copy_event *event)
+void copy_tell(struct copy *c, const struct copy_event *event)
 {
-    c->totals.failed += event->result < 0;
+    c->totals.failed += event->result < 0 && !event->is_mended;
     c->settings.tell(c->settings.arg, event);
 }
 
-static void tell_failure(struct copy *c, const struct copy_source *source, struct bytes path,
-                         enum copy_side side, int result, const char *why)
+void copy_tell_failure(struct copy *c, const struct copy_source *source, struct bytes path,
+                       enum copy_side side, int result, const char *why)
 {
     const struct copy_event event = {.kind = COPY_EVENT_DIRECTORY,
                                      .source = source,
@@ -105,11 +73,11 @@ static void tell_failure(struct copy *c, const struct copy_source *source, struc
                                      .side = side,
                                      .why = why != NULL ? why : ""};
     if (result != -ECANCELED)
-        tell(c, &event);
+        copy_tell(c, &event);
 }
 
 /* What cannot get better by the next file. */
-static bool is_fatal(const struct copy *c, const struct copy_source *source, int result)
+bool copy_is_fatal(const struct copy *c, const struct copy_source *source, int result)
 {
     return result == -ECANCELED || result == -ENOMEM ||
            (source->end != NULL && source->end->failed < 0) ||
@@ -144,13 +112,13 @@ static PARKS void set_directory(struct copy *c, const struct directory *d)
     r = endpoint->ops->set(endpoint, bytes_str(d->path), &facts);
     copy_end_leave(c->target->end, r);
     if (r < 0 && r != -EOPNOTSUPP && c->settings.files.preserves)
-        tell_failure(c, d->source, bytes_str(d->path), COPY_SIDE_TARGET, r,
-                     "its mode and times could not be set");
+        copy_tell_failure(c, d->source, bytes_str(d->path), COPY_SIDE_TARGET, r,
+                          "its mode and times could not be set");
 }
 
 /* Where the last one leaves, the directory gets what it is to have. A copy that is cancelled
  * leaves it writable: it is to be gone on with. */
-static PARKS void directory_unref(struct copy *c, struct directory *d)
+void copy_close_directory(struct copy *c, struct directory *d)
 {
     while (d != NULL && --d->refs == 0) {
         struct directory *parent = d->parent;
@@ -198,9 +166,9 @@ static PARKS int make(struct copy *c, struct directory *d, char why[256])
 }
 
 /* NULL path: one that is there already, such as the target itself. */
-static PARKS int open_directory(struct copy *c, const struct copy_source *source,
-                                struct directory *parent, const struct copy_tree_step *step,
-                                const char *path, struct directory **ret)
+int copy_open_directory(struct copy *c, const struct copy_source *source,
+                        struct directory *parent, const struct copy_tree_step *step,
+                        const char *path, struct directory **ret)
 {
     char why[256] = "";
     struct directory *d = mem_new(sizeof(*d));
@@ -212,8 +180,8 @@ static PARKS int open_directory(struct copy *c, const struct copy_source *source
     d->path = mem_strdup(path);
     int r = d->path == NULL ? -ENOMEM : make(c, d, why);
     if (r < 0) {
-        if (!is_fatal(c, source, r))
-            tell_failure(c, source, bytes_str(path), COPY_SIDE_TARGET, r, why);
+        if (!copy_is_fatal(c, source, r))
+            copy_tell_failure(c, source, bytes_str(path), COPY_SIDE_TARGET, r, why);
         mem_free(d->path);
         mem_free(d);
         return r;
@@ -228,7 +196,7 @@ static PARKS int open_directory(struct copy *c, const struct copy_source *source
 
 static PARKS void free_item(struct copy *c, struct item *item)
 {
-    directory_unref(c, item->directory);
+    copy_close_directory(c, item->directory);
     copy_file_done(&item->file);
     mem_free(item);
 }
@@ -249,7 +217,7 @@ static void tell_file(struct copy *c, struct item *item)
     };
     c->totals.files += f->result == 0;
     c->totals.bytes += f->result == 0 ? f->size_bytes : 0;
-    tell(c, &event);
+    copy_tell(c, &event);
 }
 
 /* Another one that writes to the same name: the later one comes later. */
@@ -276,7 +244,7 @@ static PARKS void run_item(struct copy *c, struct item *item)
         int r = copy_file_run(&item->file);
         list_remove(&item->node);
         tell_file(c, item);
-        if (r < 0 && is_fatal(c, item->source, r))
+        if (r < 0 && copy_is_fatal(c, item->source, r))
             set_fatal(c, r);
         copy_condition_tell(&c->changed);
     }
@@ -343,9 +311,9 @@ static PARKS int enqueue(struct copy *c, struct item *item)
 }
 
 /* Takes the target's path. */
-static PARKS int add_file(struct copy *c, const struct copy_source *source, struct bytes path,
-                          const struct endpoint_facts *facts, struct directory *directory,
-                          char *target_path)
+int copy_add_file(struct copy *c, const struct copy_source *source, struct bytes path,
+                  const struct endpoint_facts *facts, struct directory *directory,
+                  char *target_path)
 {
     struct item *item = mem_new(sizeof(*item));
     char *source_path = source->end != NULL ? copy_name_join(path, BYTES_NONE) : NULL;
@@ -369,6 +337,8 @@ static PARKS int add_file(struct copy *c, const struct copy_source *source, stru
         .target_path = target_path,
         .facts = *facts,
         .is_new_place = directory != NULL && directory->is_new,
+        .sent = c->sent,
+        .has_remains = c->has_remains,
     };
     list_init(&item->node);
     c->totals.found_files++;
@@ -396,13 +366,13 @@ static PARKS int stat_source(struct copy *c, const struct copy_source *source,
     while (copy_is_loss(r)) {
         r = copy_end_enter(source->end, &e);
         if (r < 0) {
-            tell_failure(c, source, bytes_str(source->path), COPY_SIDE_SOURCE, r,
-                         source->end->why);
+            copy_tell_failure(c, source, bytes_str(source->path), COPY_SIDE_SOURCE, r,
+                              source->end->why);
             return r;
         }
         r = e->ops->stat(e, bytes_str(source->path), true, ret);
         if (r < 0 && !copy_is_loss(r))
-            tell_failure(c, source, bytes_str(source->path), COPY_SIDE_SOURCE, r, e->why);
+            copy_tell_failure(c, source, bytes_str(source->path), COPY_SIDE_SOURCE, r, e->why);
         copy_end_leave(source->end, r);
     }
     return r;
@@ -421,13 +391,14 @@ static PARKS int walk_enter(struct walk *w, const struct copy_tree_step *step)
     struct copy *c = w->copy;
     struct directory *d = NULL;
     char *path = copy_name_join(bytes_str(w->place), step->path);
-    int r = path == NULL ? -ENOMEM : open_directory(c, w->source, w->inner, step, path, &d);
+    int r =
+        path == NULL ? -ENOMEM : copy_open_directory(c, w->source, w->inner, step, path, &d);
     mem_free(path);
     if (r == 0) {
         w->inner = d;
         return 0;
     }
-    if (is_fatal(c, w->source, r))
+    if (copy_is_fatal(c, w->source, r))
         return r;
     copy_tree_skip(w->tree);
     return 0;
@@ -437,7 +408,7 @@ static PARKS void walk_leave(struct walk *w)
 {
     struct directory *d = w->inner;
     w->inner = d->parent;
-    directory_unref(w->copy, d);
+    copy_close_directory(w->copy, d);
 }
 
 static PARKS int walk_step(struct walk *w, const struct copy_tree_step *step)
@@ -455,20 +426,23 @@ static PARKS int walk_step(struct walk *w, const struct copy_tree_step *step)
     case COPY_TREE_FAILED:
         break;
     }
+    if (c->sent != NULL && copy_sent_was_told(c->sent, step->path))
+        return 0;
     path = copy_name_join(bytes_str(w->source->path), step->path);
     if (path == NULL)
         return -ENOMEM;
     if (step->kind == COPY_TREE_FAILED)
-        tell_failure(c, w->source, bytes_str(path), COPY_SIDE_SOURCE, step->error, step->why);
+        copy_tell_failure(c, w->source, bytes_str(path), COPY_SIDE_SOURCE, step->error,
+                          step->why);
     else
-        r = add_file(c, w->source, bytes_str(path), &step->facts, w->inner,
-                     copy_name_join(bytes_str(w->place), step->path));
+        r = copy_add_file(c, w->source, bytes_str(path), &step->facts, w->inner,
+                          copy_name_join(bytes_str(w->place), step->path));
     mem_free(path);
     return r;
 }
 
-static PARKS int walk_source(struct copy *c, const struct copy_source *source,
-                             const struct endpoint_facts *facts, char *place)
+int copy_walk_source(struct copy *c, const struct copy_source *source,
+                     const struct endpoint_facts *facts, char *place)
 {
     struct walk w = {.copy = c, .source = source, .place = place};
     struct copy_tree_step step;
@@ -486,128 +460,15 @@ static PARKS int walk_source(struct copy *c, const struct copy_source *source,
     return r < 0 ? r : c->fatal;
 }
 
-/* -- a directory as one stream of tar -- */
-
-struct stream_of_tar {
-    struct copy *copy;
-    const struct copy_source *source;
-    struct item item; /* stands for all of it where it is shown what runs */
-    struct copy_tar_put put;
-};
-
-static void on_left_out(void *arg, struct bytes path, int result, const char *why)
-{
-    struct stream_of_tar *s = arg;
-    char *whole = copy_name_join(bytes_str(s->source->path), path);
-    tell_failure(s->copy, s->source, whole != NULL ? bytes_str(whole) : path, COPY_SIDE_SOURCE,
-                 result, why);
-    mem_free(whole);
-}
-
-/* It is one event: what became of each file is known to the server's tar alone. */
-static void tell_stream(struct copy *c, struct stream_of_tar *s, int result)
-{
-    struct copy_file *f = &s->item.file;
-    f->result = result;
-    f->side = COPY_SIDE_TARGET;
-    f->method = "tar";
-    f->moved_bytes = atomic_load(&f->progress.file_bytes);
-    f->size_bytes = result == 0 ? f->moved_bytes : 0;
-    memcpy(f->why, s->put.why, sizeof(f->why));
-    const struct copy_event event = {.kind = COPY_EVENT_FILE,
-                                     .source = s->source,
-                                     .path = bytes_str(f->source_path),
-                                     .target = bytes_str(f->target_path),
-                                     .result = result,
-                                     .side = f->side,
-                                     .why = f->why,
-                                     .file = f,
-                                     .took_us = clock_now() - f->started_at};
-    if (result == 0) {
-        c->totals.files += s->put.files;
-        c->totals.directories += s->put.directories;
-        c->totals.bytes += f->size_bytes;
-    }
-    tell(c, &event);
-}
-
-static PARKS int run_stream(struct copy *c, struct stream_of_tar *s,
-                            const struct endpoint_facts *facts, char *place)
-{
-    const struct copy_source *source = s->source;
-    const struct copy_tree_step top = {.kind = COPY_TREE_ENTER, .facts = *facts};
-    struct directory *d;
-    int r = open_directory(c, source, NULL, &top, place, &d);
-    if (r < 0)
-        return is_fatal(c, source, r) ? r : 0;
-    s->put = (struct copy_tar_put){.settings = &c->settings.files,
-                                   .source = source->end,
-                                   .target = c->target->end,
-                                   .top = bytes_str(source->path),
-                                   .facts = *facts,
-                                   .place = place,
-                                   .progress = &s->item.file.progress,
-                                   .failed = on_left_out,
-                                   .arg = s};
-    s->item.file = (struct copy_file){.settings = &c->settings.files,
-                                      .source = source->end,
-                                      .target = c->target->end,
-                                      .source_path = copy_name_join(s->put.top, BYTES_NONE),
-                                      .target_path = place,
-                                      .started_at = clock_now()};
-    list_append(&c->running, &s->item.node);
-    r = s->item.file.source_path == NULL ? -ENOMEM : copy_tar_put(&s->put);
-    list_remove(&s->item.node);
-    if (r != -EOPNOTSUPP && r != -ECANCELED && r != -ENOMEM)
-        tell_stream(c, s, r);
-    mem_free(s->item.file.source_path);
-    directory_unref(c, d);
-    return r == -EOPNOTSUPP || is_fatal(c, source, r) ? r : 0;
-}
-
-/* -EOPNOTSUPP: file by file, then. */
-static PARKS int stream_source(struct copy *c, const struct copy_source *source,
-                               const struct endpoint_facts *facts, char *place)
-{
-    struct copy_sample sample = {.is_tree = true};
-    struct copy_ends ends = c->settings.ends;
-    char why[COPY_PLAN_WHY_MAX];
-    ends.has_tar = ends.source == COPY_PLACE_LOCAL && ends.target == COPY_PLACE_SSH &&
-                   !c->settings.files.verifies;
-    int r = 0;
-    if (ends.has_tar && c->settings.method == COPY_METHOD_AUTO)
-        r = copy_sample_tree(source->end, bytes_str(source->path), facts, &sample);
-    if (r == 0)
-        r = copy_plan(c->settings.method, &ends, &sample, why, &c->plan);
-    c->has_plan = r == 0;
-    if (r < 0 || c->plan.method != COPY_METHOD_TAR)
-        return r < 0 && is_fatal(c, source, r) ? r : -EOPNOTSUPP;
-    struct stream_of_tar *s = mem_new(sizeof(*s));
-    if (s == NULL)
-        return -ENOMEM;
-    s->copy = c;
-    s->source = source;
-    list_init(&s->item.node);
-    r = run_stream(c, s, facts, place);
-    mem_free(s);
-    if (r == -EOPNOTSUPP && c->settings.method == COPY_METHOD_TAR) {
-        tell_failure(c, source, bytes_str(source->path), COPY_SIDE_TARGET, r,
-                     "the server has no tar; leave --method away");
-        return 0;
-    }
-    c->has_plan = r != -EOPNOTSUPP;
-    return r;
-}
-
 static PARKS int add_directory(struct copy *c, const struct copy_source *source,
                                const struct endpoint_facts *facts)
 {
     char *place = place_of(c, source);
     if (place == NULL)
         return -ENOMEM;
-    int r = stream_source(c, source, facts, place);
+    int r = copy_stream_source(c, source, facts, place);
     if (r == -EOPNOTSUPP)
-        r = walk_source(c, source, facts, place);
+        r = copy_walk_source(c, source, facts, place);
     mem_free(place);
     return r;
 }
@@ -615,8 +476,8 @@ static PARKS int add_directory(struct copy *c, const struct copy_source *source,
 static PARKS int add_stream(struct copy *c, const struct copy_source *source)
 {
     const struct endpoint_facts unknown = {.kind = ENDPOINT_FILE};
-    return add_file(c, source, BYTES_NONE, &unknown, NULL,
-                    c->target->end != NULL ? place_of(c, source) : NULL);
+    return copy_add_file(c, source, BYTES_NONE, &unknown, NULL,
+                         c->target->end != NULL ? place_of(c, source) : NULL);
 }
 
 static PARKS int add_source(struct copy *c, const struct copy_source *source)
@@ -627,19 +488,19 @@ static PARKS int add_source(struct copy *c, const struct copy_source *source)
         return add_stream(c, source);
     int r = stat_source(c, source, &facts);
     if (r < 0)
-        return is_fatal(c, source, r) ? r : 0;
+        return copy_is_fatal(c, source, r) ? r : 0;
     if (facts.kind == ENDPOINT_DIRECTORY && !c->settings.is_recursive)
-        tell_failure(c, source, path, COPY_SIDE_SOURCE, -EISDIR, "");
+        copy_tell_failure(c, source, path, COPY_SIDE_SOURCE, -EISDIR, "");
     else if (facts.kind == ENDPOINT_DIRECTORY && c->target->end == NULL)
-        tell_failure(c, source, path, COPY_SIDE_TARGET, -EISDIR,
-                     "a directory does not go to standard output");
+        copy_tell_failure(c, source, path, COPY_SIDE_TARGET, -EISDIR,
+                          "a directory does not go to standard output");
     else if (facts.kind == ENDPOINT_OTHER)
-        tell_failure(c, source, path, COPY_SIDE_SOURCE, -FERRY_ENOTREG, "");
+        copy_tell_failure(c, source, path, COPY_SIDE_SOURCE, -FERRY_ENOTREG, "");
     else if (facts.kind == ENDPOINT_DIRECTORY)
         return add_directory(c, source, &facts);
     else
-        return add_file(c, source, path, &facts, NULL,
-                        c->target->end != NULL ? place_of(c, source) : NULL);
+        return copy_add_file(c, source, path, &facts, NULL,
+                             c->target->end != NULL ? place_of(c, source) : NULL);
     return 0;
 }
 
@@ -666,6 +527,7 @@ int copy_run(struct copy *c)
         set_fatal(c, r);
     scope_leave(&c->workers);
     drop_waiting(c);
+    copy_settle_streams(c);
     if (c->fatal < 0)
         return c->fatal;
     return c->totals.failed > 0 ? -FERRY_EREFUSED : 0;

@@ -40,6 +40,7 @@ struct copy_event {
     enum copy_side side;
     const char *why;
     const struct copy_file *file; /* FILE; NULL: it was never begun */
+    bool is_mended; /* a stream that failed: what is missing is sent file by file */
     usec_t took_us;
 };
 
@@ -58,6 +59,10 @@ struct copy_totals {
     uint64_t files, directories, failed, bytes; /* bytes: moved by files that are through */
     uint64_t found_files, found_bytes;
     bool has_found_all;
+    /* Of streams of tar that broke off: files that were sent, and whether they are there is not
+     * known; and of what was written then, parts may be there under final names. */
+    uint64_t unconfirmed;
+    bool may_be_parts;
 };
 
 struct copy;

@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "client/copy/file_internal.h"
 #include "client/copy/resume.h"
+#include "client/copy/tar_sent.h"
 
 #define MODE_BITS 0777u
+#define SHIELD_US (5 * USEC_PER_S)
 
 /* -- what failed -- */
 
@@ -151,6 +153,38 @@ static void note_progress(struct copy_file *f, uint64_t reached)
         copy_end_moved(f->target);
 }
 
+/* -- what a stream of tar left -- */
+
+/* 1: it is there. */
+static PARKS int look_for_sent(struct copy_try *t)
+{
+    struct copy_file *f = t->file;
+    bool has_remains;
+    int r = copy_try_target(
+        t, copy_sent_look(f->sent, t->target, f->target_path, &f->facts, &has_remains));
+    if (r > 0) {
+        f->method = "tar";
+        f->size_bytes = f->facts.size_bytes;
+        return 1;
+    }
+    f->has_remains = f->has_remains || (has_remains && f->sent->is_ours);
+    if (r == 0 && f->sent->is_full)
+        r = copy_try_fail(t, COPY_SIDE_TARGET, -ENOSPC, "the server's tar had no room for it");
+    return r;
+}
+
+/* The stream wrote over what stood there, and did not come to its end. */
+static PARKS void remove_remains(struct copy_try *t)
+{
+    struct copy_file *f = t->file;
+    if (t->target_result < 0 && copy_is_loss(t->target_result))
+        return;
+    task_shield_begin(clock_after(SHIELD_US));
+    int r = t->target->ops->remove(t->target, bytes_str(f->target_path));
+    task_shield_end();
+    f->has_remains = r < 0;
+}
+
 /* *ret_lost: it can be tried again. */
 static PARKS int try_once(struct copy_file *f, bool *ret_lost)
 {
@@ -165,7 +199,13 @@ static PARKS int try_once(struct copy_file *f, bool *ret_lost)
         f->why[0] = '\0';
         atomic_store(&f->progress.file_bytes, 0);
         f->began_at = 0;
-        r = run_way(&t);
+        r = f->sent != NULL ? look_for_sent(&t) : 0;
+        if (r == 0)
+            r = run_way(&t);
+        else if (r > 0)
+            r = 0;
+        if (r < 0 && f->has_remains)
+            remove_remains(&t);
         uint64_t moved = atomic_load(&f->progress.file_bytes);
         f->moved_bytes += moved;
         note_progress(f, f->began_at + moved);

@@ -8,6 +8,8 @@
 #include "client/copy/end.h"
 #include "io/stream.h"
 
+struct copy_sent;
+
 struct copy_file_settings {
     bool preserves, verifies, resumes;
     uint32_t umask;             /* what a new file may not be, unless its mode is preserved */
@@ -26,6 +28,9 @@ struct copy_file {
     char *source_path, *target_path; /* owned; NULL of a stream */
     struct endpoint_facts facts;     /* of the source, when it was found */
     bool is_new_place;               /* its directory was made by this command */
+    /* A stream of tar was here before: what it stored is not sent again. Or NULL */
+    struct copy_sent *sent;
+    bool has_remains; /* what stands under its name is no whole file, and goes with a failure */
 
     /* what is told while it runs, and afterwards */
     struct xfer_progress progress; /* of the current try */

@@ -81,7 +81,8 @@ static void print_json(const struct copy_report *r, const struct copy_event *eve
         if (f->settings->verifies)
             print_json_member(out, "verified", bytes_str(check_name(f->check)));
     }
-    print_json_member(out, "result", bytes_str(event->result < 0 ? "failed" : "ok"));
+    const char *result = event->result == 0 ? "ok" : event->is_mended ? "incomplete" : "failed";
+    print_json_member(out, "result", bytes_str(result));
     if (event->result < 0) {
         print_json_member(out, "side",
                           bytes_str(event->side == COPY_SIDE_SOURCE ? "source" : "target"));
@@ -160,6 +161,8 @@ void copy_report_event(struct copy_report *r, const struct copy_event *event)
     if (event->result < 0) {
         clear_progress(r);
         print_failure(r, event);
+        if (event->is_mended)
+            fprintf(r->err, "ferry cp: what is not there follows file by file\n");
     } else if (f != NULL && (f->check == COPY_CHECK_NOT_POSSIBLE || f->has_grown)) {
         char name[512];
         clear_progress(r);
@@ -196,10 +199,24 @@ static void print_json_end(const struct copy_report *r, const struct copy_totals
 {
     fprintf(r->out,
             "{\"summary\":true,\"files\":%llu,\"directories\":%llu,\"failed\":%llu,"
-            "\"bytes\":%llu,\"seconds\":%.6f,\"interrupted\":%s,\"kept_bytes\":%llu}\n",
+            "\"unconfirmed\":%llu,\"bytes\":%llu,\"seconds\":%.6f,\"interrupted\":%s,"
+            "\"kept_bytes\":%llu}\n",
             (unsigned long long)totals->files, (unsigned long long)totals->directories,
-            (unsigned long long)totals->failed, (unsigned long long)totals->bytes, seconds,
-            is_interrupted ? "true" : "false", (unsigned long long)r->kept_bytes);
+            (unsigned long long)totals->failed, (unsigned long long)totals->unconfirmed,
+            (unsigned long long)totals->bytes, seconds, is_interrupted ? "true" : "false",
+            (unsigned long long)r->kept_bytes);
+}
+
+/* A stream of tar broke off, and nobody could look what has come of it. */
+static void print_unconfirmed(const struct copy_report *r, const struct copy_totals *totals)
+{
+    if (!totals->may_be_parts)
+        return;
+    fprintf(
+        r->err,
+        "ferry cp: not known of %llu file%s that went as a stream of tar: whether the server "
+        "has stored them; the last may be there in part; the same command sends all again\n",
+        (unsigned long long)totals->unconfirmed, totals->unconfirmed == 1 ? "" : "s");
 }
 
 static void print_kept(const struct copy_report *r, bool is_interrupted)
@@ -225,6 +242,7 @@ void copy_report_end(struct copy_report *r, const struct copy_totals *totals, in
     if (r->options->json)
         print_json_end(r, totals, seconds, is_interrupted);
     print_kept(r, is_interrupted);
+    print_unconfirmed(r, totals);
     if (result < 0 || r->progress == NULL || !r->progress->was_drawn)
         return;
     char bytes[COPY_AMOUNT_MAX], rate[COPY_AMOUNT_MAX];

@@ -6,24 +6,21 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "client/copy/names.h"
+#include "client/copy/tar_peer.h"
 #include "client/copy/tree.h"
-#include "client/place/login.h"
-#include "client/remote/sftp.h"
 #include "tar/writer.h"
 
-#define COMMAND_MAX  (5 * PATH_LEN_MAX)
-#define UNPACK_US    (600 * USEC_PER_S) /* a slow disk may have much to do yet */
-#define NOT_RUN      126                /* a shell's exit status, and */
-#define NOT_FOUND    127
-#define TAR_STARTING "tar -x "
+#define UNPACK_US (600 * USEC_PER_S) /* a slow disk may have much to do yet */
+#define SHIELD_US (5 * USEC_PER_S)
 
 struct put {
     struct copy_tar_put *request;
     struct vfs *vfs;
+    struct endpoint *target;
     struct ssh_channel *channel;
     struct tar_writer writer;
-    int64_t now_us; /* of the wall clock */
     int result;
+    bool is_open; /* the member of this name is not yet complete */
     char name[PATH_LEN_MAX + 1];
 };
 
@@ -64,13 +61,15 @@ static PARKS int begin(struct put *p, struct bytes path, enum tar_member_kind ki
         .kind = kind,
         .name = p->name,
         .mode = mode_of(p, facts),
-        .mtime_us = p->request->settings->preserves ? facts->mtime_us : p->now_us,
+        .mtime_us = p->request->settings->preserves ? facts->mtime_us : p->request->now_us,
         .size_bytes = facts->size_bytes,
     };
     if (path.len >= sizeof(p->name))
         return -ENAMETOOLONG;
     (void)text_copy(p->name, sizeof(p->name), path);
-    return tar_writer_begin(&p->writer, &member);
+    int r = tar_writer_begin(&p->writer, &member);
+    p->is_open = kind == TAR_MEMBER_FILE && r != -ENAMETOOLONG;
+    return r;
 }
 
 static PARKS int send_contents(struct put *p, struct bytes path, struct vfile *file)
@@ -87,12 +86,13 @@ static PARKS int send_contents(struct put *p, struct bytes path, struct vfile *f
     q->progress->moved_at = clock_now();
     if (p->writer.error < 0 || xfer_lost_peer(r))
         return p->writer.error < 0 ? p->writer.error : r;
-    if (r < 0)
-        q->failed(q->arg, path, r,
-                  r == -FERRY_ETRUNCATED
-                      ? "it became shorter while it was read: zeros stand for what is missing"
-                      : "it could not be read to its end: zeros stand for what is missing");
-    return tar_writer_finish(&p->writer);
+    if (r == -ENOMEM)
+        return r;
+    int finished = tar_writer_finish(&p->writer); /* with zeros for what is missing */
+    p->is_open = finished < 0;
+    if (finished == 0 && r < 0)
+        q->damaged(q->arg, path, r);
+    return finished;
 }
 
 static PARKS int put_file(struct put *p, struct bytes path)
@@ -115,6 +115,8 @@ static PARKS int put_file(struct put *p, struct bytes path)
     if (r == 0) {
         r = send_contents(p, path, file);
         q->files += r == 0;
+        if (q->files == 1)
+            copy_end_moved(q->target);
     }
     (void)vfile_close(file);
     return r;
@@ -170,78 +172,55 @@ static PARKS int put_tree(struct put *p)
     return r;
 }
 
-/* -- the command -- */
+/* -- the end -- */
 
-/* Some servers run something else for any command, so it must say its name. */
-static PARKS int read_version(struct ssh_channel *channel)
+/* What the server's tar was writing when the stream broke off may be there in part, in the
+ * place of what was there before. ferryd's is never. Once the tar has ended nobody writes to it
+ * any more. */
+static PARKS void remove_part(struct put *p)
 {
-    struct stream *s = ssh_channel_stream(channel);
-    char text[64], rest[256];
-    size_t len = 0;
-    int r = stream_end(s, 0);
-    ssize_t n = r == 0 ? 1 : r;
-    while (n > 0) {
-        n = len < sizeof(text) ? stream_read(s, text + len, sizeof(text) - len)
-                               : stream_read(s, rest, sizeof(rest));
-        len += n > 0 && len < sizeof(text) ? (size_t)n : 0;
-    }
-    if (n < 0)
-        return (int)n;
-    int status = ssh_channel_status(channel, clock_after(DEFAULT_STALL_US));
-    if (status == -ECANCELED)
-        return status;
-    bool is_tar = bytes_start_with(bytes_of(text, len), BYTES_LIT("tar ")) ||
-                  bytes_start_with(bytes_of(text, len), BYTES_LIT("bsdtar "));
-    return status == 0 && is_tar ? 0 : -EOPNOTSUPP;
+    struct copy_tar_put *q = p->request;
+    if (!p->is_open || p->target->ssh->is_ferry)
+        return;
+    char *path = copy_name_join(bytes_str(q->place), bytes_str(p->name));
+    if (path != NULL)
+        q->has_removed_part = p->target->ops->remove(p->target, bytes_str(path)) == 0;
+    mem_free(path);
 }
 
-static PARKS int find_tar(const struct ssh_link *link)
+/* The server's tar gets the end of its input, and a moment. */
+static PARKS int end_cancelled(struct put *p, int result)
 {
-    struct ssh_channel *channel;
-    if (link->is_ferry) /* which has it and no version of it */
-        return 0;
-    int r = ssh_channel_open_session(link->connection, false, BYTES_LIT("tar --version"),
-                                     clock_after(DEFAULT_CONNECT_US), &channel);
-    if (r < 0)
-        return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
-    r = read_version(channel);
-    (void)ssh_channel_close(channel);
-    return r;
+    struct copy_tar_put *q = p->request;
+    task_shield_begin(clock_after(SHIELD_US));
+    int r = stream_end(ssh_channel_stream(p->channel), 0);
+    if (r == 0)
+        r = copy_tar_status(p->target->ssh, p->channel, clock_after(SHIELD_US), q->why);
+    if (r >= 0)
+        remove_part(p);
+    task_shield_end();
+    return result;
 }
 
-static PARKS int open_channel(struct put *p, struct ssh_link *link)
-{
-    const struct copy_tar_put *q = p->request;
-    struct buf command;
-    buf_init(&command, COMMAND_MAX);
-    int r =
-        buf_append_str(&command, q->settings->preserves ? TAR_STARTING "-p " : TAR_STARTING);
-    if (r == 0)
-        r = buf_append_str(&command, "-f - -C ");
-    if (r == 0)
-        r = sftp_quote_word(bytes_str(q->place), &command);
-    if (r == 0)
-        r = ssh_channel_open_session(link->connection, false, buf_bytes(&command),
-                                     clock_after(DEFAULT_CONNECT_US), &p->channel);
-    buf_done(&command);
-    return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
-}
-
-/* Its status tells more than the stream that it closed. */
+/* Its status tells more than the stream that it closed; but who does not read any more may say
+ * nothing any more either. */
 static PARKS int end_channel(struct put *p, int result)
 {
     struct copy_tar_put *q = p->request;
-    if (result == -ECANCELED || result == -ENOMEM)
-        return result;
+    if (result == -ECANCELED)
+        return end_cancelled(p, result);
+    int ended = stream_end(ssh_channel_stream(p->channel), 0);
     if (result == 0)
-        result = stream_end(ssh_channel_stream(p->channel), 0);
-    int status = ssh_channel_status(p->channel, clock_after(UNPACK_US));
-    (void)text_copy_printable(q->why, sizeof(q->why), ssh_channel_errors(p->channel));
-    if (status == NOT_RUN || status == NOT_FOUND)
-        return -EOPNOTSUPP;
+        result = ended;
+    int status = copy_tar_status(p->target->ssh, p->channel,
+                                 clock_after(result < 0 ? SHIELD_US : UNPACK_US), q->why);
+    if (status == -ECANCELED)
+        return end_cancelled(p, status);
     if (status > 0)
         return -FERRY_EREFUSED;
-    return result < 0 ? result : status;
+    if (result < 0)
+        return result;
+    return status;
 }
 
 static PARKS void put_main(void *arg)
@@ -249,6 +228,7 @@ static PARKS void put_main(void *arg)
     struct put *p = arg;
     struct stream *out = ssh_channel_stream(p->channel);
     int r = tar_writer_open(&p->writer, out, TAR_PLAIN);
+    p->request->has_begun = true;
     if (r == 0)
         r = put_tree(p);
     r = tar_writer_close(&p->writer, r);
@@ -267,27 +247,37 @@ static PARKS int run_large(struct put *p)
     return r < 0 ? r : p->result;
 }
 
+static PARKS int put_to(struct put *p)
+{
+    const struct ssh_link *link = p->target->ssh;
+    if (link == NULL || p->vfs == NULL)
+        return -EOPNOTSUPP;
+    int r = copy_tar_find(link);
+    if (r == 0)
+        r = copy_tar_start(link, p->request->settings->preserves, p->request->place,
+                           &p->channel);
+    if (r < 0)
+        return r;
+    r = run_large(p);
+    (void)ssh_channel_close(p->channel);
+    return r;
+}
+
 int copy_tar_put(struct copy_tar_put *request)
 {
-    struct endpoint *from, *to;
+    struct endpoint *from;
     struct put *p = mem_new(sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
     p->request = request;
-    p->now_us = clock_wall_us();
     int r = copy_end_enter(request->source, &from);
     if (r == 0) {
         p->vfs = endpoint_vfs(from);
         copy_end_leave(request->source, 0);
-        r = copy_end_enter(request->target, &to);
+        r = copy_end_enter(request->target, &p->target);
     }
     if (r == 0) {
-        r = to->ssh == NULL || p->vfs == NULL ? -EOPNOTSUPP : find_tar(to->ssh);
-        if (r == 0)
-            r = open_channel(p, to->ssh);
-        if (r == 0)
-            r = run_large(p);
-        (void)ssh_channel_close(p->channel);
+        r = put_to(p);
         copy_end_leave(request->target, r);
     }
     mem_free(p);

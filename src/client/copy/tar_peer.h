@@ -1,0 +1,17 @@
+/* The tar of the other end: whether there is one, the channel that it runs in, and how it
+ * ended. */
+#pragma once
+#include "client/place/login.h"
+
+#define COPY_TAR_WORDS_MAX 256
+
+/* 0. -EOPNOTSUPP: the server has no tar. Or how the connection was lost. */
+PARKS MUST_CHECK int copy_tar_find(const struct ssh_link *);
+/* `tar x` in a directory that is there; the archive goes into ssh_channel_stream(). Who
+ * succeeds closes the channel. -EOPNOTSUPP: the server runs no command. */
+PARKS MUST_CHECK int copy_tar_start(const struct ssh_link *, bool keeps_modes,
+                                    const char *directory, struct ssh_channel **ret);
+/* Its exit status, waited for until the deadline, as long as its machine answers at all; ret:
+ * what it said, printable. -FERRY_ESTALLED: there was none. */
+PARKS MUST_CHECK int copy_tar_status(const struct ssh_link *, struct ssh_channel *,
+                                     usec_t deadline, char ret[COPY_TAR_WORDS_MAX]);
