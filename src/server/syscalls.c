@@ -56,7 +56,8 @@ static const struct argument_rule {
     {"fchmod", 1, S_ISUID, 0},                /* or others could run a file as us */
     {"clone", 0, CLONE_THREAD, CLONE_THREAD}, /* threads, not processes */
     {"fcntl", 1, UINT64_MAX, F_SETPIPE_SZ},
-    {"ioctl", 1, UINT64_MAX, TCGETS}, /* stdio asks whether it is a terminal */
+    {"fcntl", 1, UINT64_MAX, F_GET_SEALS}, /* whether a file is of a memory file system */
+    {"ioctl", 1, UINT64_MAX, TCGETS},      /* stdio asks whether it is a terminal */
     {"prctl", 0, UINT64_MAX, PR_SET_NAME},
     {"prctl", 0, UINT64_MAX, 0x53564d41}, /* PR_SET_VMA: names of memory, malloc's */
     {"prlimit64", 2, UINT64_MAX, 0},      /* ask, not set */

@@ -77,6 +77,11 @@ int sys_pipe_resize(int fd, size_t bytes)
     return (int)SYS(fcntl(fd, F_SETPIPE_SZ, (int)bytes));
 }
 
+bool sys_is_in_memory(int fd)
+{
+    return SYS(fcntl(fd, F_GET_SEALS)) >= 0;
+}
+
 int sys_set_nonblocking(int fd, bool on)
 {
     int flags = (int)SYS(fcntl(fd, F_GETFL));

@@ -86,6 +86,7 @@ struct statfs;
 MUST_CHECK int sys_fstatfs(int fd, struct statfs *ret);
 MUST_CHECK int sys_fstatfs_type(int fd, long *ret);
 MUST_CHECK int sys_fstatfs_free(int fd, uint64_t *ret_bytes); /* without the superuser's part */
+bool sys_is_in_memory(int fd); /* of tmpfs (or hugetlbfs): only such files have seals */
 MUST_CHECK ssize_t sys_readlinkat(int dir, const char *name, char *target, size_t len);
 
 MUST_CHECK ssize_t sys_getrandom(void *data, size_t len);

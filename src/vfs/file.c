@@ -15,6 +15,7 @@ struct vfile {
     pthread_mutex_t write;
     int fd;
     struct vstat stat;
+    bool is_in_memory;
     bool reads_without_waiting;
     bool may_sendfile;
     struct vroot *root;
@@ -63,7 +64,9 @@ void vfile_opened(struct vfile *f, int fd, const struct stat *st, bool for_readi
 {
     f->fd = fd;
     vstat_from(st, &f->stat);
-    f->reads_without_waiting = for_reading && vroot_reads_without_waiting(f->root, fd, st);
+    f->is_in_memory = vroot_is_memory(f->root, fd, st);
+    f->reads_without_waiting =
+        for_reading && (f->is_in_memory || vroot_reads_without_waiting(f->root, fd, st));
 }
 
 struct vfile *vfile_ref(struct vfile *f)
@@ -79,7 +82,7 @@ static bool close_may_wait(const struct vfile *f)
     struct stat st;
     if (f->fd < 0)
         return false;
-    if (!f->root->is_local || f->stat.device != f->root->number)
+    if (!f->is_in_memory && (!f->root->is_local || f->stat.device != f->root->number))
         return true;
     return sys_fstat(f->fd, &st) < 0 || st.st_nlink == 0;
 }
@@ -147,7 +150,7 @@ bool vfile_is_cached(const struct vfile *f, uint64_t offset, uint64_t len)
 
 bool vfile_is_in_memory(const struct vfile *f)
 {
-    return f->root->is_memory && f->stat.device == f->root->number;
+    return f->is_in_memory;
 }
 
 bool vfile_may_sendfile(const struct vfile *f)

@@ -144,12 +144,17 @@ static int ask_nowait(int fd)
     return n == -EOPNOTSUPP ? -1 : 0;
 }
 
+/* Of a mount below the root the file itself is asked: what waits for no file server, as
+ * fstatfs(2) might. */
+bool vroot_is_memory(const struct vroot *root, int fd, const struct stat *st)
+{
+    return st->st_dev == root->number ? root->is_memory : sys_is_in_memory(fd);
+}
+
 bool vroot_reads_without_waiting(struct vroot *root, int fd, const struct stat *st)
 {
     if (st->st_dev != root->number) /* what is known is not of that mount */
         return ask_nowait(fd) > 0;
-    if (root->is_memory)
-        return true;
     int known = atomic_load(&root->nowait);
     if (known == 0) {
         known = ask_nowait(fd);

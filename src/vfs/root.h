@@ -24,6 +24,8 @@ struct vroot {
  * Borrowed from the root. */
 MUST_CHECK int vroot_share(struct vroot *, struct pool *, struct pool_share **ret);
 
-/* Whether reads of this open regular file need never wait (with RWF_NOWAIT, or of memory). The
- * first file asked about is the probe. */
+/* Whether this open regular file is of a memory file system. Waits for nobody. */
+bool vroot_is_memory(const struct vroot *, int fd, const struct stat *);
+/* Whether reads with RWF_NOWAIT of this open regular file, which is not in memory, never wait.
+ * The first file asked about is the probe. */
 bool vroot_reads_without_waiting(struct vroot *, int fd, const struct stat *);

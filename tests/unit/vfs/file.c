@@ -114,6 +114,41 @@ static void knows_whether_reads_can_wait(void **state)
     }
 }
 
+/* Of mounts below the root, too, whose file system is another one than the root's. */
+static void compare_below_the_root(void *arg)
+{
+    struct ground *g = arg;
+    char path_text[PATH_MAX];
+    struct vroot *root = NULL;
+    struct vfs *v = NULL;
+    struct vfile *f = NULL;
+    tree_file(&g->t, "root/f", "contents");
+    TASK_ASSERT(snprintf(path_text, sizeof(path_text), "%s", tree_path(&g->t, "root/f")) > 0);
+    TASK_ASSERT(vroot_open("/", VROOT_IN_ROOT, &root) == 0);
+    TASK_ASSERT(vfs_new(root, &g->t.rights, &g->t.policy, NULL,
+                        runtime_files_pool(runtime_self()), NULL, &v) == 0);
+    TASK_ASSERT(WITH_PATH(path_text, vfs_open(v, &path, &f)) == 0);
+    TASK_ASSERT(vfile_is_in_memory(f) == is_memory(g->t.base));
+    TASK_ASSERT(vfile_reads_without_waiting(f) || !is_memory(g->t.base));
+    (void)vfile_close(f);
+    (void)vfs_free(v);
+    vroot_unref(root);
+}
+
+static void knows_what_is_in_memory_below_the_root(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        struct ground g = {0};
+        if (access(places[i], W_OK) < 0)
+            continue;
+        tree_init_in(&g.t, places[i]);
+        run_deterministic(1, compare_below_the_root, &g);
+        tree_done(&g.t);
+    }
+}
+
 #define CACHED_BYTES ((size_t)1024 * 1024)
 #define HOLE_FROM    ((size_t)512 * 1024)
 #define HOLE_BYTES   ((size_t)256 * 1024)
@@ -227,6 +262,7 @@ int main(void)
         cmocka_unit_test(reads_what_is_there),
         cmocka_unit_test(a_file_outlives_its_vfs_and_its_name),
         cmocka_unit_test(knows_whether_reads_can_wait),
+        cmocka_unit_test(knows_what_is_in_memory_below_the_root),
         cmocka_unit_test(knows_what_is_in_the_cache),
         cmocka_unit_test(roots_on_one_device_share_its_part_of_the_pool),
         cmocka_unit_test(opens_and_closes_on_pool_threads),
