@@ -18,7 +18,7 @@
 #define SIZE_LEAST      (64 * UINT64_C(1024))
 #define SECONDS_DEFAULT 2
 #define SECONDS_MAX     60
-#define NOISE_PIECES    2
+#define NOISE_PIECES    4
 
 enum value { VALUE_DATA, VALUE_SECONDS, VALUE_SIZE };
 
@@ -196,12 +196,6 @@ static enum probe_part limit_of(const struct probe_way_seen *way, bool is_up)
     return probe_limit_of(s->cpu, s->busy, s->full);
 }
 
-static bool is_lost(int result)
-{
-    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -FERRY_EPROTO ||
-           result == -ETIMEDOUT || result == -ECONNRESET || result == -EPIPE;
-}
-
 /* What failed for the server's reasons leaves the rest to be measured. */
 static int judge(struct probe *p, int result, const char *what, struct probe_way_seen *way,
                  double *ret_rate)
@@ -209,7 +203,7 @@ static int judge(struct probe *p, int result, const char *what, struct probe_way
     *ret_rate = way->rate.bytes_per_s;
     if (result == -ECANCELED || result == -ENOMEM)
         return result;
-    if (is_lost(result))
+    if (result < 0 && probe_place_is_lost(&p->place, result))
         return fail_at_place(p, p->place.why);
     if (result < 0 && *ret_rate > 0)
         probe_note(&p->findings, "%s ended early: %s", what, p->place.why);

@@ -14,7 +14,7 @@
 
 #define INVENTED_BYTES (1024 * 1024)
 #define KEPT_MAX       4096 /* files that are known by name at a time */
-#define STRIDE         7    /* of pieces: the first few are from all over it, too */
+#define STRIDE         13   /* of pieces: the first few are from all over it, too */
 
 void probe_sample_init(struct probe_sample *s)
 {
@@ -193,17 +193,20 @@ static PARKS int read_piece(struct taker *t, uint64_t from, size_t len)
     return 0;
 }
 
+/* One piece from each part of the whole, at no regular distance: data may repeat itself. */
 static PARKS int read_all(struct taker *t)
 {
     uint64_t all = t->kept_bytes;
-    size_t len = all < PROBE_SAMPLE_BYTES ? (size_t)all : PROBE_PIECE_BYTES;
-    unsigned count = all < PROBE_SAMPLE_BYTES ? 1 : PROBE_PIECES;
-    uint64_t gap = count > 1 ? (all - len) / (count - 1) : 0;
+    if (all <= PROBE_SAMPLE_BYTES)
+        return read_piece(t, 0, (size_t)all);
+    uint64_t part = (all - PROBE_PIECE_BYTES) / PROBE_PIECES;
+    uint32_t state = 1;
     int r = 0;
-    for (unsigned i = 0; r == 0 && i < count; i++)
-        r = read_piece(t, gap * (i * STRIDE % count), len);
-    if (r == 0 && t->sample->bytes.len == 0)
-        r = -ENODATA;
+    for (unsigned i = 0; r == 0 && i < PROBE_PIECES; i++) {
+        uint64_t from = part * (i * STRIDE % PROBE_PIECES);
+        double into = (double)next_random(&state) / (double)(1u << 24);
+        r = read_piece(t, from + (uint64_t)(into * (double)part), PROBE_PIECE_BYTES);
+    }
     return r;
 }
 
@@ -250,6 +253,8 @@ int probe_sample_take(struct probe_sample *s, const char *path, struct pool *poo
         r = find_files(t, e);
         if (r == 0)
             r = read_all(t);
+        if (r == 0 && s->bytes.len == 0)
+            r = -ENODATA;
         copy_end_leave(&t->end, r);
     }
     copy_end_done(&t->end);

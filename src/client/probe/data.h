@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "task/pool.h"
 
-#define PROBE_PIECE_BYTES  (256 * 1024)
-#define PROBE_PIECES       16
+#define PROBE_PIECE_BYTES  (128 * 1024)
+#define PROBE_PIECES       32
 #define PROBE_SAMPLE_BYTES (PROBE_PIECES * PROBE_PIECE_BYTES)
 #define PROBE_FILES_MAX    200000 /* of a directory; the rest is not counted */
 

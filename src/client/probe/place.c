@@ -220,25 +220,72 @@ static PARKS int remove_once(struct probe_place *p)
     return r;
 }
 
+struct remover {
+    struct probe_place *place;
+    struct event done;
+    int result;
+};
+
 /* A connection of which nobody knows what it still carries is not used for it again. */
+static void remove_main(void *arg)
+{
+    struct remover *remover = arg;
+    int r = -FERRY_ECLOSED;
+    for (unsigned i = 0; i < REMOVE_TRIES && !is_gone(r) && r != -ECANCELED; i++) {
+        if (i > 0)
+            close_place(remover->place);
+        r = remove_once(remover->place);
+    }
+    remover->result = r;
+    event_set(&remover->done);
+}
+
+/* A task of its own is not cancelled with us, and may have shields of its own. */
+static PARKS int remove_apart(struct remover *remover)
+{
+    struct scope scope;
+    event_init(&remover->done);
+    scope_init(&scope);
+    int r = scope_start(&scope, "remove", TASK_NORMAL, remove_main, remover, NULL);
+    if (r == 0) {
+        task_shield_begin(clock_after(PROBE_REMOVE_US));
+        r = event_wait(&remover->done, USEC_NEVER);
+        task_shield_end();
+    }
+    scope_leave(&scope);
+    return r;
+}
+
 int probe_place_remove(struct probe_place *p)
 {
     if (p->temporary == NULL)
         return 0;
     p->login.is_batch = true; /* nobody is asked for a password twice */
-    task_shield_begin(clock_after(PROBE_REMOVE_US));
-    int r = -FERRY_ECLOSED;
-    for (unsigned i = 0; i < REMOVE_TRIES && !is_gone(r); i++) {
-        if (i > 0)
-            close_place(p);
-        r = remove_once(p);
-    }
-    task_shield_end();
-    if (!is_gone(r))
+    struct remover *remover = mem_new(sizeof(*remover));
+    if (remover == NULL)
+        return -ENOMEM;
+    remover->place = p;
+    int r = remove_apart(remover);
+    r = r < 0 ? r : remover->result;
+    mem_free(remover);
+    if (!is_gone(r)) {
+        if (p->why[0] == '\0')
+            say(p, "", err_text(r));
         return r;
+    }
     mem_free(p->temporary);
     p->temporary = NULL;
     return 0;
+}
+
+bool probe_place_is_lost(const struct probe_place *p, int result)
+{
+    if (p->endpoint == NULL)
+        return true;
+    if (p->ftp != NULL)
+        return !ftp_client_is_open(&p->ftp->client);
+    return result == -FERRY_ECLOSED || result == -FERRY_ESTALLED || result == -FERRY_EPROTO ||
+           result == -ETIMEDOUT;
 }
 
 void probe_place_done(struct probe_place *p)

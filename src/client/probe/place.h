@@ -39,6 +39,8 @@ PARKS MUST_CHECK int probe_place_find_tar(struct probe_place *, bool *ret);
 /* What the kernel says of the connection that carries the bytes of files: zeros while there is
  * none. */
 void probe_place_info(const struct probe_place *, struct stream_info *ret);
+/* Whether nothing can be asked of it any more, after a call with this result. */
+bool probe_place_is_lost(const struct probe_place *, int result);
 /* Removes what was made. 0, also if nothing was; else it is still there, and place->why says
  * why. Does not hear a cancel; takes PROBE_REMOVE_US at most. */
 #define PROBE_REMOVE_US (15 * USEC_PER_S)

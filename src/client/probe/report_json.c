@@ -122,10 +122,10 @@ static json_t *small_files(const struct probe_findings *f)
     return o;
 }
 
-static json_t *advice(const struct probe_findings *f)
+static json_t *advice(const struct probe_findings *f, char text[PROBE_COMMAND_MAX])
 {
     const struct probe_advice *a = &f->advice;
-    char text[PROBE_COMMAND_MAX], compress[PROBE_COMPRESS_MAX];
+    char compress[PROBE_COMPRESS_MAX];
     json_t *o = json_object();
     if (a->up_count > 0) {
         const struct probe_forecast *best = &a->up[a->best];
@@ -145,13 +145,12 @@ static json_t *advice(const struct probe_findings *f)
     return o;
 }
 
-static json_t *whole(const struct probe_findings *f)
+static json_t *whole(const struct probe_findings *f, char text[PROBE_COMMAND_MAX])
 {
-    char place[PROBE_COMMAND_MAX];
     const struct location *l = f->place->location;
     json_t *o = json_object(), *notes = json_array();
-    location_text(l, bytes_str(l->path), sizeof(place), place);
-    set_text(o, "place", place);
+    location_text(l, bytes_str(l->path), PROBE_COMMAND_MAX, text);
+    set_text(o, "place", text);
     set_text(o, "server", f->server);
     (void)json_object_set_new(o, "login_s",
                               json_real(rounded((double)f->place->login_us / 1e6)));
@@ -169,7 +168,7 @@ static json_t *whole(const struct probe_findings *f)
     if (f->data_path == NULL)
         (void)json_object_set_new(o, "predicted_incompressible", forecasts(&f->noise_advice));
     (void)json_object_set_new(o, "small_files", small_files(f));
-    (void)json_object_set_new(o, "advice", advice(f));
+    (void)json_object_set_new(o, "advice", advice(f, text));
     for (unsigned i = 0; i < f->note_count; i++)
         (void)json_array_append_new(notes, text_of(f->notes[i]));
     (void)json_object_set_new(o, "notes", notes);
@@ -178,7 +177,8 @@ static json_t *whole(const struct probe_findings *f)
 
 int probe_print_json(const struct probe_findings *f, FILE *out)
 {
-    json_t *o = whole(f);
+    char scratch[PROBE_COMMAND_MAX];
+    json_t *o = whole(f, scratch);
     char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(o);
     if (text == NULL)
