@@ -15,7 +15,7 @@ static void log_session(const struct session *s, struct log_record *r)
         log_text(r, "user", s->account->name);
 }
 
-/* Whether the words "stored" of this operation depended on settings.vfs.sync. */
+/* Its bytes come from the peer; whether they are stored depended on settings.vfs.sync. */
 static bool stores(const char *operation)
 {
     struct bytes name = bytes_str(operation);
@@ -37,8 +37,9 @@ void session_audit(const struct session *s, const struct audit *a)
     log_text(&r, "result", a->result < 0 ? err_name(a->result) : "ok");
     /* Every protocol's records have these. */
     log_text(&r, "cipher", s->cipher != NULL ? s->cipher : "none");
-    const char *compression = a->compression != NULL ? a->compression : s->compression;
-    log_text(&r, "compression", compression != NULL ? compression : "none");
+    bool is_packed = stores(a->operation) ? s->receives_zlib : s->sends_zlib;
+    const char *compression = is_packed ? "zlib" : "none";
+    log_text(&r, "compression", a->compression != NULL ? a->compression : compression);
     if (stores(a->operation))
         log_text(&r, "sync", s->shared->settings.vfs.sync == VFS_SYNC_FILE ? "file" : "none");
     /* Last: what does not fit is cut, and this is what can be long. */

@@ -16,7 +16,7 @@ struct audit {
                               "rmdir", "chmod" ... */
     struct bytes path, to; /* virtual; `to` for rename */
     uint64_t offset, bytes, wire_bytes;
-    const char *compression; /* "zlib:6", "zlib:auto"; NULL: the session's */
+    const char *compression; /* "zlib:6", "zlib:auto"; NULL: the session's that way */
     usec_t seconds_us;
     int result; /* 0 or positive: done */
 };

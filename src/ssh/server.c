@@ -219,9 +219,8 @@ static int open_connection(struct ssh_session *s)
     };
     const struct ssh_chosen *chosen = ssh_transport_chosen(s->transport);
     s->base.cipher = ssh_cipher_name(chosen->cipher[SSH_TO_CLIENT]);
-    for (unsigned d = 0; d < SSH_DIRECTION_COUNT; d++)
-        if (chosen->compression[d] != SSH_COMPRESSION_NONE)
-            s->base.compression = "zlib";
+    s->base.sends_zlib = chosen->compression[SSH_TO_CLIENT] != SSH_COMPRESSION_NONE;
+    s->base.receives_zlib = chosen->compression[SSH_TO_SERVER] != SSH_COMPRESSION_NONE;
     s->base.doing = "idle";
     s->base.active_at = s->quiet_at = clock_now();
     return ssh_connection_new(s->transport, &s->children, &s->channels, &s->connection);

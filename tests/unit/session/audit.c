@@ -44,13 +44,24 @@ static void write_records(void *arg)
     a = (struct audit){.operation = "upload", .path = BYTES_LIT("/u"), .result = -FERRY_EQUOTA};
     session_audit(&s, &a);
     TASK_ASSERT(strstr(seen, "\"result\":\"FERRY_EQUOTA\",\"cipher\":"));
-    s.compression = "zlib"; /* all that passes, unless the transfer has its own */
+    s.receives_zlib = true; /* all that comes, unless the transfer has its own */
     session_audit(&s, &a);
     TASK_ASSERT(strstr(seen, "\"compression\":\"zlib\","));
+    a.operation = "download";
+    session_audit(&s, &a);
+    TASK_ASSERT(strstr(seen, "\"compression\":\"none\","));
+    s.receives_zlib = false;
+    s.sends_zlib = true; /* all that goes */
+    session_audit(&s, &a);
+    TASK_ASSERT(strstr(seen, "\"compression\":\"zlib\","));
+    a.operation = "append";
+    session_audit(&s, &a);
+    TASK_ASSERT(strstr(seen, "\"compression\":\"none\","));
+    a.operation = "upload";
     a.compression = "zlib:6";
     session_audit(&s, &a);
     TASK_ASSERT(strstr(seen, "\"compression\":\"zlib:6\","));
-    s.compression = NULL;
+    s.sends_zlib = false;
     TASK_ASSERT(strstr(seen, "\"sync\":\"file\",\"path\":\"/u\"}"));
 
     a = (struct audit){
