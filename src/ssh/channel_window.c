@@ -16,6 +16,7 @@
 #define GRANTS     8           /* of a window: the last of its data is not always dropped yet */
 #define ROUND_MIN  USEC_PER_MS /* shorter paths do not need more than SSH_WINDOW_FIRST */
 #define STALL_PART 4           /* of a round in silence: the peer waited for credit */
+#define NEAR_PART  8           /* of a round more than the shortest is as short */
 
 /* The credit of a channel that is opened now, and of one of several. */
 static uint32_t window_share(const struct ssh_connection *c)
@@ -43,6 +44,17 @@ static void grow(struct ssh_channel *ch)
     ch->window_size = size;
 }
 
+/* A peer that had to wait was silent, or, where its data comes evenly because its credit does,
+ * it used the new credit as soon as any path allowed. Who had credit left takes as long as that
+ * lasts: twice as long in a window of twice the size, so that a path that is full ends it. */
+static bool has_waited(const struct ssh_channel *ch, usec_t round, usec_t silence)
+{
+    if (round < ROUND_MIN)
+        return false;
+    return silence >= round / STALL_PART ||
+           (ch->shortest_us != 0 && round <= ch->shortest_us + ch->shortest_us / NEAR_PART);
+}
+
 void ssh_channel_window_take(struct ssh_channel *ch, uint32_t len)
 {
     ch->window -= len;
@@ -50,9 +62,11 @@ void ssh_channel_window_take(struct ssh_channel *ch, uint32_t len)
         return;
     usec_t now = clock_now();
     if (ch->granted - ch->window > ch->round_bytes) {
-        usec_t round = now - ch->round_at, silence = now - ch->data_at;
-        if (round >= ROUND_MIN && silence >= round / STALL_PART)
+        usec_t round = now - ch->round_at;
+        if (has_waited(ch, round, now - ch->data_at))
             grow(ch);
+        if (ch->shortest_us == 0 || round < ch->shortest_us)
+            ch->shortest_us = round;
         ch->round_at = 0;
     }
     ch->data_at = now;

@@ -41,6 +41,7 @@ struct ssh_channel {
     usec_t round_at;      /* a grant under way: when; 0: none */
     uint64_t round_bytes; /* what had been granted before it */
     usec_t data_at;       /* when data came last, during a round */
+    usec_t shortest_us;   /* of the rounds so far; 0: there was none */
 
     /* Where it stands:
      *

@@ -107,6 +107,7 @@ void ssh_packer_step(struct ssh_packer *p)
 {
     usec_t began_at = clock_now();
     p->packet_count = 0;
+    p->level = coder_level(p->coder);
     p->in_bytes = p->out_bytes = 0;
     p->result = 0;
     buf_clear(&p->out);

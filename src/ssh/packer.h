@@ -31,7 +31,8 @@ struct ssh_packer {
     unsigned packet_count;
     int result;
 
-    /* measured: of the last step */
+    /* of the last step */
+    int level;
     size_t in_bytes, out_bytes;
     usec_t took_us;
 };

@@ -95,13 +95,13 @@ PARKS MUST_CHECK int ssh_transport_gate(struct ssh_transport *, usec_t deadline)
 /* Somebody waits for new keys, which come behind the peer's data: it must be read. */
 bool ssh_transport_is_awaited(const struct ssh_transport *);
 /* Seals one message, copied, and sends what goes. Above 49 only while the gate is open
- * (asserted). Cannot park. */
+ * (else -EINVAL, and the end of the connection). Cannot park. */
 MUST_CHECK int ssh_transport_say(struct ssh_transport *, struct bytes payload);
 /* The same with what a writer wrote; what did not fit in it is its failure. */
 MUST_CHECK int ssh_transport_say_written(struct ssh_transport *, const struct wire_writer *);
 /* Seals payloads in place: each piece has SSH_PACKET_HEAD bytes before it and
  * SSH_PACKET_TAIL_MAX behind it in the chunk. Takes the chunk's reference, also on failure. The
- * gate is open (asserted), and may be closed behind it. Cannot park. */
+ * gate is open (else as above), and may be closed behind it. Cannot park. */
 MUST_CHECK int ssh_transport_send(struct ssh_transport *, struct chunk *, struct iovec *pieces,
                                   unsigned count);
 /* The bytes that one room had better not pass: while it is compressed all others wait. */

@@ -55,6 +55,7 @@ struct ssh_transport {
     struct decoder *unpacker;
     struct chunk *unpacked; /* what was decompressed last */
     size_t unpacked_end;
+    uint64_t unpacked_bytes; /* of all that came */
 
     struct ssh_kex *kex; /* while an exchange is under way */
     struct ssh_chosen chosen;

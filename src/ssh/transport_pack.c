@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "io/compress.h"
 #include "io/tcp_internal.h"
 #include "ssh/transport_internal.h"
@@ -55,8 +56,8 @@ static int choose_level(struct ssh_transport *t, struct ssh_packer *p)
 static void learn(struct ssh_transport *t, const struct ssh_packer *p)
 {
     if (is_automatic(t) && p->in_bytes >= TELLING_BYTES)
-        controller_step(&t->controller, clock_now(), coder_level(p->coder), p->in_bytes,
-                        p->out_bytes, p->took_us > 0 ? p->took_us : 1);
+        controller_step(&t->controller, clock_now(), p->level, p->in_bytes, p->out_bytes,
+                        p->took_us > 0 ? p->took_us : 1);
 }
 
 size_t ssh_transport_unsent_max(const struct ssh_transport *t, size_t most)
@@ -97,7 +98,7 @@ int ssh_transport_start_packing(struct ssh_transport *t, const struct ssh_chosen
 
 int ssh_transport_start_unpacking(struct ssh_transport *t, const struct ssh_chosen *chosen)
 {
-    /* Deflate makes of a byte no more than 1032, and a packet has its own bound. */
+    /* A packet has its own bound, and a server's connection one, over all streams. */
     static const struct decoder_limits none = {.ratio = 0};
     t->unpacker = decoder_free(t->unpacker);
     if (!is_packed(chosen, t->settings->role == SSH_CLIENT ? SSH_SERVER : SSH_CLIENT))
@@ -350,10 +351,20 @@ static int unpack(struct ssh_transport *t, struct bytes *packed, size_t *ret_len
     return r;
 }
 
+/* Of the whole connection, against all that came of it. A client has asked for what it gets. */
+static bool is_bomb(const struct ssh_transport *t)
+{
+    return t->settings->role == SSH_SERVER && t->unpacked_bytes > EXPAND_FREE_BYTES &&
+           t->unpacked_bytes / EXPAND_RATIO_MAX > t->traffic.received_bytes;
+}
+
 int ssh_transport_unpack(struct ssh_transport *t, struct bytes packed, struct bytes *ret)
 {
     size_t len;
     int r = unpack(t, &packed, &len);
+    t->unpacked_bytes += len;
+    if (r == 0 && is_bomb(t))
+        return ssh_transport_fail(t, -FERRY_EPROTO, "packets that decompress to too much");
     if (r == -ENOMEM)
         return ssh_transport_fail(t, r, "%s", err_text(r));
     if (r == -FERRY_ELIMIT)

@@ -39,13 +39,20 @@ int ssh_transport_seal(struct ssh_transport *t, uint8_t *packet, size_t payload_
     return 0;
 }
 
-/* For an assertion alone. */
-__attribute__((unused)) static bool may_pass(const struct ssh_transport *t, uint8_t message)
+static bool may_pass(const struct ssh_transport *t, uint8_t message)
 {
     if (ssh_transport_is_open(t))
         return true;
     return !t->is_packing && message < 50 && message != SSH_MSG_SERVICE_REQUEST &&
            message != SSH_MSG_SERVICE_ACCEPT && message != SSH_MSG_EXT_INFO;
+}
+
+/* A mistake of ours. What would go is sealed with keys that are over, or is not part of the
+ * stream that is being compressed: the connection ends before it. */
+static int fail_out_of_turn(struct ssh_transport *t)
+{
+    out_queue_break(&t->out, -EINVAL);
+    return ssh_transport_fail(t, -EINVAL, "a message out of its turn");
 }
 
 static int say_small(struct ssh_transport *t, struct bytes payload)
@@ -78,7 +85,8 @@ static int say_large(struct ssh_transport *t, struct bytes payload)
 
 int ssh_transport_say(struct ssh_transport *t, struct bytes payload)
 {
-    assert(may_pass(t, payload.data[0]));
+    if (!may_pass(t, payload.data[0]))
+        return fail_out_of_turn(t);
     int r = t->packer != NULL ? ssh_transport_pack(t, payload, &payload) : 0;
     if (r == 0)
         r = payload.len <= SMALL_PAYLOAD ? say_small(t, payload) : say_large(t, payload);
@@ -96,7 +104,10 @@ int ssh_transport_say_written(struct ssh_transport *t, const struct wire_writer 
 int ssh_transport_send(struct ssh_transport *t, struct chunk *c, struct iovec *pieces,
                        unsigned count)
 {
-    assert(ssh_transport_is_open(t));
+    if (!ssh_transport_is_open(t)) {
+        chunk_unref(c);
+        return fail_out_of_turn(t);
+    }
     if (t->packer != NULL)
         return ssh_transport_send_packed(t, c, pieces, count);
     int r = 0;

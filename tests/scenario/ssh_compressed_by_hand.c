@@ -1,6 +1,7 @@
 /* A client by hand that compresses: when it begins, in one direction alone, what comes between
  * the rooms that a server compresses in jobs; and packets that are compressed as none should
  * be. */
+#include "base/limits.h"
 #include "ssh_hand_channels.h"
 
 static struct hand_exchange asking(const char *to_server, const char *to_client)
@@ -251,6 +252,22 @@ static int client_sends_the_most(struct by_hand *h)
     return r == 0 && hand_hear(h) == SSH_MSG_PONG ? 0 : -EIO;
 }
 
+/* A file of zeros is no crime, and no packet is too large; but all of it together is, whatever
+ * the keys. */
+static int client_sends_a_bomb_in_parts(struct by_hand *h)
+{
+    const struct hand_exchange e = asking(ZLIB, ZLIB);
+    unsigned packets = 0;
+    int r = log_in_and_compress(h);
+    zeros[0] = SSH_MSG_DEBUG;
+    for (uint64_t sent = 0; sent <= EXPAND_FREE_BYTES && r == 0; sent += SSH_PACKET_MAX - 1) {
+        r = say_packed(h, SSH_PACKET_MAX - 1);
+        if (r == 0 && ++packets % 400 == 0)
+            r = hand_exchange(h, &e);
+    }
+    return r == 0 ? hand_to_the_end(h) : r;
+}
+
 static int client_sends_garbage(struct by_hand *h)
 {
     uint8_t garbage[500];
@@ -317,6 +334,7 @@ static void what_is_compressed_wrong_ends_the_connection(void **state)
     } cases[] = {
         {client_sends_a_bomb, "a packet that decompresses to too much"},
         {client_sends_a_byte_too_much, "a packet that decompresses to too much"},
+        {client_sends_a_bomb_in_parts, "packets that decompress to too much"},
         {client_sends_garbage, "a packet that is not compressed as agreed"},
         {client_forgets_to_compress, "a packet that is not compressed as agreed"},
         {client_holds_back, "a packet that decompresses to nothing"},

@@ -5,12 +5,14 @@ import io
 import re
 import subprocess
 import tarfile
+import zlib
 
 import pytest
 
 import ssh_clients
 import ssh_file_clients as files
-from conftest import Server, random_bytes, start_ssh
+import ssh_raw as raw
+from conftest import Server, random_bytes, start_ssh, wait_until
 from test_ssh_engine import Sshd
 
 LIMITS = "limits { per_address = 0  per_account = 0  unauthenticated = 0  ban_failures = 0 }\n"
@@ -128,21 +130,94 @@ def test_a_client_that_does_not_ask_gets_none(ssh_server, ssh_keys, tmp_path, ro
     assert ssh_server.last_audit("download")["compression"] == "none"
 
 
+class HalfPacked(raw.Raw):
+    """Has one direction compressed, which no real client asks for."""
+
+    def __init__(self, server, sends, receives):
+        names = {True: "zlib@openssh.com", False: "none"}
+        self.names = [names[sends], names[receives]]
+        self.packer, self.unpacker = None, None
+        super().__init__(server)
+        self.packer = zlib.compressobj() if sends else None
+        self.unpacker = zlib.decompressobj() if receives else None
+
+    def kexinit(self, **other):
+        return super().kexinit(**other).replace(raw.string("none") * 2, b"".join(map(raw.string, self.names)))
+
+    def packet(self, payload, block=8):
+        if self.packer:
+            payload = self.packer.compress(payload) + self.packer.flush(zlib.Z_PARTIAL_FLUSH)
+        return super().packet(payload, block)
+
+    def receive(self):
+        payload = super().receive()
+        return self.unpacker.decompress(payload) if self.unpacker else payload
+
+
+@pytest.mark.parametrize("sends, receives", [(True, False), (False, True), (True, True)])
+def test_a_record_tells_what_its_own_direction_had(sends, receives, server):
+    names = {True: "zlib", False: "none"}
+    with HalfPacked(server, sends, receives) as client:
+        (server.root / "small").write_bytes(b"small")
+        assert client.can_work()
+        assert server.last_audit("download")["compression"] == names[receives]
+        channel = client.exec("scp -t up", own=78)
+        client.send(raw.message(raw.DATA, channel, "C0644 5 up\n"), raw.message(raw.DATA, channel, "bytes\0"))
+        while (payload := client.next())[0] != raw.DATA or not (server.root / "up").exists():
+            assert payload[0] != raw.CLOSE
+        client.send(raw.message(raw.EOF, channel))
+        while client.next()[0] != raw.CLOSE:
+            pass
+    assert (server.root / "up").read_bytes() == b"bytes"
+    assert server.last_audit("upload")["compression"] == names[sends]
+    (server.root / "up").unlink()
+
+
 # -- our client and OpenSSH's server --
 
+VERBS = [("put", "get"), ("scpput", "scpget")]
 
-@pytest.fixture(scope="module", params=["", "\nRekeyLimit 64K"], ids=["", "rekeying"])
-def sshd(request, tmp_path_factory):
-    server = Sshd(tmp_path_factory.mktemp("sshd"), "Subsystem sftp internal-sftp\nCompression yes\nLogLevel DEBUG1" + request.param)
+
+def compressing_sshd(folder, settings=""):
+    return Sshd(folder, "Subsystem sftp internal-sftp\nCompression yes\nLogLevel DEBUG1\n" + settings)
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory):
+    server = compressing_sshd(tmp_path_factory.mktemp("sshd"))
     yield server
     server.stop()
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("verbs", [("put", "get"), ("scpput", "scpget")], ids="-".join)
-def test_our_client_compresses_with_openssh(level, verbs, sshd, tmp_path):
-    (tmp_path / "f").write_bytes(MIXED)
+@pytest.fixture(scope="module", params=["16K", "64K", "256K", "1M"])
+def rekeying_sshd(request, tmp_path_factory):
+    server = compressing_sshd(tmp_path_factory.mktemp("sshd"), "RekeyLimit " + request.param)
+    yield server
+    server.stop()
+
+
+def there_and_back(sshd, verbs, level, folder):
+    """What the server said of each session: of these, not of those before them."""
+    told = []
+    (folder / "f").write_bytes(MIXED)
     for verb, source, target in (verbs[0], "f", "g"), (verbs[1], "g", "h"):
-        sshd.run(verb, tmp_path / source, tmp_path / target, more=("-C", level))
-        assert (tmp_path / target).read_bytes() == MIXED
-    assert b"Enabling compression at level 6." in (sshd.folder / "log").read_bytes()
+        before = (sshd.folder / "log").stat().st_size
+        sshd.run(verb, folder / source, folder / target, more=("-C", level))
+        assert (folder / target).read_bytes() == MIXED
+        told += [wait_until("the end of the session", lambda: re.match(
+            rb".*do_cleanup", (sshd.folder / "log").read_bytes()[before:], re.DOTALL))[0]]
+        assert b"Enabling compression at level 6." in told[-1]
+    return told
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("verbs", VERBS, ids="-".join)
+def test_our_client_compresses_with_openssh(level, verbs, sshd, tmp_path):
+    there_and_back(sshd, verbs, level, tmp_path)
+
+
+@pytest.mark.parametrize("level", ["auto", "6"])
+@pytest.mark.parametrize("verbs", VERBS, ids="-".join)
+def test_our_client_compresses_through_openssh_s_new_keys(level, verbs, rekeying_sshd, tmp_path):
+    for told in there_and_back(rekeying_sshd, verbs, level, tmp_path):
+        assert told.count(b"rekey in after") > 2  # two are of the login

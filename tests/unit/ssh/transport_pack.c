@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "check.h"
+#include "io/compress.h"
 #include "io/memory.h"
 #include "runtime_fixture.h"
 #include "ssh/transport_internal.h"
@@ -265,6 +266,66 @@ static void a_pool_that_is_full_costs_the_ratio_alone(void **state)
     run(busy_main);
 }
 
+/* What was stored for want of a thread says nothing of the level that was wanted. */
+static void learn_main(void *arg)
+{
+    struct world *w = arg;
+    struct pool *full;
+    TASK_ASSERT(pool_new(1, 0, &full) == 0);
+    world_init(w, full);
+    struct ssh_transport *t = w->transport;
+    w->settings.compression = COMPRESS_AUTO;
+    TASK_ASSERT(ssh_transport_start_packing(t, &t->chosen) == 0);
+    TASK_ASSERT(coder_level(t->packer->coder) != 0);
+    send_room(w);
+    EXPECT(w, SSH_MSG_CHANNEL_DATA);
+    for (unsigned i = 0; i < t->controller.level_count; i++)
+        TASK_ASSERT(t->controller.levels[i].steps ==
+                    (t->controller.levels[i].level == 0 ? 1 : 0));
+    world_done(w);
+    (void)pool_free(full);
+}
+
+static void what_a_full_pool_stores_is_learned_of_storing(void **state)
+{
+    (void)state;
+    run(learn_main);
+}
+
+/* -- mistakes of ours -- */
+
+static void say_early_main(void *arg)
+{
+    struct world *w = arg;
+    world_init(w, runtime_codec_pool(runtime_self()));
+    send_room(w);
+    TASK_ASSERT(say_u8(w, SSH_MSG_IGNORE) == -EINVAL);
+    TASK_ASSERT(ssh_transport_gate(w->transport, USEC_NEVER) == -EINVAL);
+    TASK_ASSERT(ssh_transport_unsent(w->transport) == 0);
+    world_done(w);
+}
+
+static void send_early_main(void *arg)
+{
+    struct world *w = arg;
+    world_init(w, runtime_codec_pool(runtime_self()));
+    send_room(w);
+    struct chunk *c = chunk_new(ROOM_BYTES);
+    TASK_ASSERT(c != NULL);
+    c->pieces[0] = (struct iovec){c->data + 16, 1000};
+    TASK_ASSERT(ssh_transport_send(w->transport, c, c->pieces, 1) == -EINVAL);
+    TASK_ASSERT(ssh_transport_gate(w->transport, USEC_NEVER) == -EINVAL);
+    world_done(w);
+}
+
+/* With or without assertions. */
+static void nothing_goes_out_of_its_turn(void **state)
+{
+    (void)state;
+    run(say_early_main);
+    run(send_early_main);
+}
+
 static void cancel_main(void *arg)
 {
     struct world *w = arg;
@@ -302,6 +363,8 @@ int main(void)
         cmocka_unit_test(the_last_words_come_behind_the_room),
         cmocka_unit_test(new_keys_are_asked_for_behind_the_room),
         cmocka_unit_test(a_pool_that_is_full_costs_the_ratio_alone),
+        cmocka_unit_test(what_a_full_pool_stores_is_learned_of_storing),
+        cmocka_unit_test(nothing_goes_out_of_its_turn),
         cmocka_unit_test(a_connection_may_end_while_a_room_is_compressed),
         cmocka_unit_test(steps_run_in_threads),
     };
