@@ -44,8 +44,12 @@ struct copy_giver {
     struct endpoint_got got;
     struct endpoint_get get;
     int result;
+    bool has_more; /* than was promised, when it was joined */
 };
 
+/* The taker has all that was promised, and no wish to look further: waits until the giver is
+ * through, or has more. */
+PARKS int copy_giver_join(struct copy_giver *);
 MUST_CHECK int copy_giver_start(struct copy_giver *, struct copy_try *, uint64_t offset);
 /* result: of the taker. Joins; how the two went together. */
 PARKS int copy_giver_end(struct copy_giver *, int result);

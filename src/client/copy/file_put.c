@@ -200,10 +200,14 @@ static PARKS int put_relay(struct upload *u)
     int r = copy_giver_start(&u->giver, u->try, u->offset);
     if (r < 0)
         return copy_try_source(u->try, r);
-    r = copy_giver_end(&u->giver, put(u, &how));
-    return r < 0 ? r
-                 : copy_try_check_size(u->try, &u->giver.got.facts, u->offset,
-                                       u->offset + u->bytes);
+    r = put(u, &how);
+    if (r == 0 && u->try->target->is_whole_only) /* it takes so many bytes and not the end */
+        r = copy_giver_join(&u->giver);
+    r = copy_giver_end(&u->giver, r);
+    if (r == 0)
+        r = copy_try_check_size(u->try, &u->giver.got.facts, u->offset, u->offset + u->bytes);
+    u->try->file->has_grown = u->try->file->has_grown || u->giver.has_more;
+    return r;
 }
 
 static PARKS int put_stream(struct upload *u)

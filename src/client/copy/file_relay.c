@@ -18,10 +18,23 @@ int copy_giver_start(struct copy_giver *g, struct copy_try *t, uint64_t offset)
 {
     g->try = t;
     g->result = 0;
+    g->has_more = false;
     g->get = (struct endpoint_get){.offset = offset, .take = copy_relay_take, .arg = &g->relay};
     scope_init(&g->scope);
     copy_relay_init(&g->relay, offset);
     return scope_start(&g->scope, "giver", TASK_NORMAL, giver_main, g, NULL);
+}
+
+int copy_giver_join(struct copy_giver *g)
+{
+    struct chunk *chunk = chunk_new(1);
+    if (chunk == NULL)
+        return -ENOMEM;
+    const struct iovec piece = {chunk->data, 1};
+    ssize_t n = copy_relay_fill(&g->relay, g->relay.offset, chunk, &piece, 1);
+    chunk_unref(chunk);
+    g->has_more = n > 0;
+    return n < 0 ? (int)n : 0;
 }
 
 /* Each hears of the other's failure as a cancel: the first one counts. */
@@ -30,6 +43,8 @@ int copy_giver_end(struct copy_giver *g, int result)
     copy_relay_cut(&g->relay);
     scope_leave(&g->scope);
     copy_relay_done(&g->relay);
+    if (g->result == -ECANCELED && result == 0 && g->has_more)
+        g->result = 0; /* cut off by us, behind what was promised */
     if (g->result < 0 && (result == 0 || result == -ECANCELED) && !task_is_cancelled())
         return copy_try_source(g->try, g->result);
     if (g->result != -ECANCELED)

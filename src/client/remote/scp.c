@@ -418,8 +418,6 @@ static PARKS int send_end(struct endpoint *e, struct sending *s, int result)
         int all = scp_client_put_end(s->put);
         result = result < 0 ? result : all;
     }
-    if (result == 0) /* the server's scp sees that it is over */
-        (void)(stream_end(scp_call_stream(&s->call), 0) < 0);
     return told(e, &s->call, scp_call_end(&s->call, result));
 }
 

@@ -116,10 +116,22 @@ static PARKS int look_at_end(struct scp_call *call, int result)
     return -FERRY_EREFUSED;
 }
 
+/* The command ends by itself when all is said. A channel that is closed before it has counts as
+ * one for some servers still, and dropbear has been seen to mistake the next one for it. */
+static PARKS void wait_for_end(struct scp_call *call)
+{
+    if (stream_end(scp_call_stream(call), 0) == 0)
+        (void)(ssh_channel_status(call->channel, clock_after(STATUS_US)) < 0);
+}
+
 static PARKS int meaning(struct scp_call *call, int result)
 {
     switch (result) {
+    case 0:
+        wait_for_end(call);
+        return result;
     case SCP_NOT_ALL:
+        wait_for_end(call);
         return scp_complaint_result(bytes_str(call->why));
     case -FERRY_EPROTO:
         (void)(stream_end(scp_call_stream(call), 0) < 0);
