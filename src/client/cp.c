@@ -350,6 +350,9 @@ static PARKS int run_copy(struct cp *cp)
         .is_recursive = cp->options.is_recursive,
         .method = cp->options.method,
         .ends = cp->ends,
+        .packing = {.codec = cp->options.codec,
+                    .level = cp->options.level,
+                    .is_any_fine = cp->options.is_codec_free},
         .tell = on_event,
         .arg = cp,
     };
@@ -396,6 +399,8 @@ static void explain(struct cp *cp)
             copy_figures_of_link(e->ssh, f);
         }
     }
+    if (copy_packing_of(cp->copy) != NULL)
+        f->compression = copy_packing_of(cp->copy);
     const struct copy_plan *plan = copy_plan_of(cp->copy);
     if (f->method != NULL && strcmp(f->method, "scp") == 0 &&
         cp->options.method == COPY_METHOD_AUTO)
@@ -516,6 +521,20 @@ static int check_method(struct cp *cp)
     return -EINVAL;
 }
 
+/* Only what goes as a stream of tar can be compressed by zstd. */
+static int check_zstd(const struct cp *cp)
+{
+    const struct copy_options *o = &cp->options;
+    bool can_be_tar =
+        cp->ends.has_tar && (o->method == COPY_METHOD_AUTO || o->method == COPY_METHOD_TAR);
+    if (o->codec != CODEC_ZSTD || (can_be_tar && o->is_recursive))
+        return 0;
+    fprintf(stderr,
+            "ferry cp: --compress zstd: only a stream of tar has it, with -r, to a server over "
+            "ssh, without --verify; else zlib or auto\nTry 'ferry cp --help'.\n");
+    return -EINVAL;
+}
+
 static int prepare(struct cp *cp)
 {
     cp->count = cp->options.source_count + 1;
@@ -530,7 +549,9 @@ static int prepare(struct cp *cp)
         r = parse_place(cp, &cp->places[i], cp->options.sources[i]);
     if (r == 0)
         r = parse_place(cp, &cp->places[cp->count - 1], cp->options.target);
-    return r == 0 ? check_method(cp) : r;
+    if (r == 0)
+        r = check_method(cp);
+    return r == 0 ? check_zstd(cp) : r;
 }
 
 static void cp_done(struct cp *cp)

@@ -23,8 +23,10 @@ static void zlib_free(void *arg, void *p)
 
 const char *codec_name(enum codec codec)
 {
-    static const char *const names[] = {
-        [CODEC_NONE] = "none", [CODEC_ZLIB] = "zlib", [CODEC_ZSTD] = "zstd"};
+    static const char *const names[] = {[CODEC_NONE] = "none",
+                                        [CODEC_ZLIB] = "zlib",
+                                        [CODEC_ZSTD] = "zstd",
+                                        [CODEC_GZIP] = "gzip"};
     return names[codec];
 }
 

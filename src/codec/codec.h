@@ -1,6 +1,6 @@
-/* Streams of zlib (RFC 1950, 1951) and of zstd (RFC 8878) whose level can change while they
- * run. Pure: memory in, memory out, no task and no system call, so that a step can run on any
- * thread, one at a time for each object.
+/* Streams of zlib and gzip (RFC 1950 to 1952) and of zstd (RFC 8878) whose level can change
+ * while they run. Pure: memory in, memory out, no task and no system call, so that a step can
+ * run on any thread, one at a time for each object.
  */
 #pragma once
 #include <stddef.h>
@@ -10,16 +10,17 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 
-enum codec { CODEC_NONE, CODEC_ZLIB, CODEC_ZSTD };
+/* gzip is made only: what it can do for us zlib can too. */
+enum codec { CODEC_NONE, CODEC_ZLIB, CODEC_ZSTD, CODEC_GZIP };
 
 #define CODEC_STEP_BYTES (64 * 1024) /* of input: some milliseconds at the highest level */
 
-/* Levels of zlib, 0 stores; zstd's -7 to 19, where 0 is no level. */
+/* Levels of zlib and gzip, 0 stores; zstd's -7 to 19, where 0 is no level. */
 #define CODEC_ZLIB_LEVEL_MAX 9
 #define CODEC_ZSTD_LEVEL_MIN (-7)
 #define CODEC_ZSTD_LEVEL_MAX 19
 
-/* "zlib", "zstd", "none". */
+/* "zlib", "zstd", "gzip", "none". */
 const char *codec_name(enum codec);
 
 /* -- compressing -- */
@@ -58,6 +59,7 @@ struct decoder_limits {
 
 struct decoder;
 
+/* -EINVAL: of CODEC_NONE and CODEC_GZIP. */
 MUST_CHECK int decoder_new(enum codec, const struct decoder_limits *, struct decoder **ret);
 struct decoder *decoder_free(struct decoder *); /* NULL is fine */
 

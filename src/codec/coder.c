@@ -38,6 +38,7 @@ static bool has_level(enum codec codec, int level)
 {
     switch (codec) {
     case CODEC_ZLIB:
+    case CODEC_GZIP:
         return level >= 0 && level <= CODEC_ZLIB_LEVEL_MAX;
     case CODEC_ZSTD:
         return level != 0 && level >= CODEC_ZSTD_LEVEL_MIN && level <= CODEC_ZSTD_LEVEL_MAX;
@@ -65,8 +66,9 @@ static int make_room(struct buf *out, size_t bound, size_t *ret_room)
 
 static int zlib_new(struct coder *c)
 {
+    int bits = ZLIB_WINDOW_BITS + (c->codec == CODEC_GZIP ? ZLIB_GZIP_BITS : 0);
     zlib_init(&c->z);
-    int r = deflateInit2(&c->z, c->level, Z_DEFLATED, ZLIB_WINDOW_BITS, 8, Z_DEFAULT_STRATEGY);
+    int r = deflateInit2(&c->z, c->level, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
     return r == Z_OK ? 0 : -ENOMEM;
 }
 
@@ -185,6 +187,7 @@ static const struct coder_kind {
 } kinds[] = {
     [CODEC_ZLIB] = {zlib_new, zlib_set_level, zlib_step},
     [CODEC_ZSTD] = {zstd_new, zstd_set_level, zstd_step},
+    [CODEC_GZIP] = {zlib_new, zlib_set_level, zlib_step},
 };
 
 int coder_new(enum codec codec, int level, struct coder **ret)
@@ -209,7 +212,7 @@ struct coder *coder_free(struct coder *c)
 {
     if (c == NULL)
         return NULL;
-    if (c->codec == CODEC_ZLIB)
+    if (c->codec != CODEC_ZSTD)
         (void)deflateEnd(&c->z); /* Z_DATA_ERROR: in mid-stream */
     else
         (void)ZSTD_freeCCtx(c->zstd);
@@ -257,7 +260,7 @@ int coder_step(struct coder *c, struct bytes in, enum coder_flush flush, struct 
 size_t coder_bound(const struct coder *c, size_t in_bytes)
 {
     size_t n = in_bytes + c->held_bytes;
-    if (c->codec == CODEC_ZLIB)
+    if (c->codec != CODEC_ZSTD)
         return n + n / 8 + n / 64 + 64;
     return ZSTD_compressBound(n) + 64;
 }

@@ -74,6 +74,7 @@ static const struct plan {
     [CODEC_NONE] = {zlib_traits, 1, 0, 0},
     [CODEC_ZLIB] = {zlib_traits, ARRAY_LEN(zlib_traits), 1, 6},
     [CODEC_ZSTD] = {zstd_traits, ARRAY_LEN(zstd_traits), 1, 3},
+    [CODEC_GZIP] = {zlib_traits, ARRAY_LEN(zlib_traits), 1, 6},
 };
 
 static const struct trait *trait_of(const struct controller *c, unsigned i)

@@ -117,7 +117,7 @@ static bool is_bomb(const struct decoder *d)
 
 int decoder_new(enum codec codec, const struct decoder_limits *limits, struct decoder **ret)
 {
-    if (codec == CODEC_NONE)
+    if (codec == CODEC_NONE || codec == CODEC_GZIP)
         return -EINVAL;
     struct decoder *d = mem_new(sizeof(*d));
     if (d == NULL)

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "io/chunk.h"
-#include "io/tcp_internal.h"
 
 /* What comes in pieces of this size is compressed where it lies, smaller ones are gathered. */
 #define ADOPT_BYTES   (CODEC_STEP_BYTES / 2)
@@ -110,9 +109,7 @@ static void forget_step(struct compress_stream *c, const struct step *k)
 /* The kernel would take megabytes at once, and hide from the controller what the link does. */
 static void bound_unsent(const struct compress_stream *c)
 {
-    struct io_fd *f = stream_fd(c->below);
-    if (f != NULL)
-        tcp_bound_unsent(f, controller_unsent_max(&c->controller));
+    stream_bound_unsent(c->below, controller_unsent_max(&c->controller));
 }
 
 static int choose_level(struct compress_stream *c)
@@ -137,7 +134,7 @@ static int choose_level(struct compress_stream *c)
 static bool may_run_here(const struct compress_stream *c, int level)
 {
     /* storing is a copy; what another level holds back must come out first */
-    return c->settings.codec == CODEC_ZLIB && level == 0 && coder_level(c->coder) == 0;
+    return c->settings.codec != CODEC_ZSTD && level == 0 && coder_level(c->coder) == 0;
 }
 
 /* -- steps one after the other -- */
@@ -333,7 +330,10 @@ static void compress_free(struct stream *s)
             free_step(&c->steps[i]->job);
     (void)coder_free(c->coder);
     chunk_unref(c->gathered);
-    (void)stream_free(c->below);
+    if (c->settings.level == COMPRESS_AUTO)
+        stream_bound_unsent(c->below, SIZE_MAX);
+    if (!c->settings.borrows)
+        (void)stream_free(c->below);
     mem_free(c);
 }
 
@@ -366,7 +366,8 @@ int compress_stream_new(struct stream *below, const struct compress_settings *se
 {
     struct compress_stream *c = mem_new(sizeof(*c));
     if (c == NULL) {
-        (void)stream_free(below);
+        if (!settings->borrows)
+            (void)stream_free(below);
         return -ENOMEM;
     }
     c->stream = (struct stream){.ops = &compress_ops, .stall_us = below->stall_us};

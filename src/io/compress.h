@@ -22,6 +22,7 @@ struct compress_settings {
     int level; /* or COMPRESS_AUTO */
     struct pool *pool;
     const struct pool_shares *shares; /* may be NULL */
+    bool borrows;                     /* the stream below stays when this one is freed */
     /* Told each decision. May be NULL. Cannot park. */
     void (*decided)(void *arg, const struct controller_decision *);
     void *arg;
@@ -30,7 +31,8 @@ struct compress_settings {
 /* What is written to it goes down compressed; it cannot be read. It is gathered into steps; of
  * a source that delivers a little now and then nothing is held back for more than a second once
  * more comes. stream_flush() is CODER_SYNC, stream_end() ends the compressed stream and then
- * the one below. Takes below on success and on failure. Borrows pool and shares. */
+ * the one below. Takes below on success and on failure, unless it is lent. Borrows pool and
+ * shares. */
 MUST_CHECK int compress_stream_new(struct stream *below, const struct compress_settings *,
                                    struct stream **ret);
 

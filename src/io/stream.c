@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "io/chunk.h"
+#include "io/tcp_internal.h"
 
 /* The fairness rule stands here, once for all kinds of streams: a task whose calls never park,
  * because its peer is fast, gives way when its turn is over. */
@@ -107,6 +108,15 @@ void stream_info(const struct stream *s, struct stream_info *ret)
 {
     *ret = (struct stream_info){0};
     s->ops->info(s, ret);
+}
+
+void stream_bound_unsent(struct stream *s, size_t bytes)
+{
+    struct io_fd *f = stream_fd(s);
+    if (s->ops->bound_unsent != NULL)
+        s->ops->bound_unsent(s, bytes);
+    else if (f != NULL && bytes != SIZE_MAX)
+        tcp_bound_unsent(f, bytes);
 }
 
 struct stream *stream_free(struct stream *s)

@@ -54,7 +54,7 @@ struct stream_info {
 
 /* What a kind of stream implements; used by its own file only. Callers use the functions below.
  * NULL: room_drop, slices_drop: nothing but the chunk to give back; flush: nothing is held
- * back; fd: none; try_write: it always has to wait. */
+ * back; fd: none; try_write: it always has to wait; bound_unsent: what its fd does, if any. */
 struct stream_ops {
     const char *name;
     PARKS int (*room)(struct stream *, size_t want, struct room *ret);
@@ -70,6 +70,7 @@ struct stream_ops {
     PARKS int (*wait)(struct stream *, struct event *, usec_t deadline);
     struct io_fd *(*fd)(const struct stream *);
     void (*info)(const struct stream *, struct stream_info *ret);
+    void (*bound_unsent)(struct stream *, size_t bytes);
     void (*free)(struct stream *);
 };
 
@@ -106,6 +107,10 @@ PARKS MUST_CHECK int stream_wait(struct stream *, struct event *, usec_t deadlin
 /* The descriptor that the kernel may feed itself (sendfile, recv into a file), or NULL. */
 struct io_fd *stream_fd(const struct stream *);
 void stream_info(const struct stream *, struct stream_info *ret);
+/* Keeps what is queued and unsent here and in the kernel to about so many bytes, so that
+ * stream_info() soon tells what the link does. SIZE_MAX: the usual again, but for the kernel's.
+ */
+void stream_bound_unsent(struct stream *, size_t bytes);
 /* Closes; bytes that a write has accepted are still delivered by the kernel. NULL is fine.
  * Returns NULL. */
 struct stream *stream_free(struct stream *);

@@ -266,9 +266,17 @@ static int channel_end(struct stream *s, usec_t deadline)
 static void channel_info(const struct stream *s, struct stream_info *ret)
 {
     const struct ssh_channel *ch = (const struct ssh_channel *)(const void *)s;
-    stream_info(ch->connection->transport->lower, ret);
+    struct ssh_transport *t = ch->connection->transport;
+    stream_info(t->lower, ret);
     ret->sent_bytes = ch->sent_bytes;
     ret->received_bytes = ch->received_bytes;
+    size_t queued = ssh_transport_unsent(t);
+    ret->unsent_bytes += queued < UINT32_MAX / 2 ? (uint32_t)queued : UINT32_MAX / 2;
+}
+
+static void channel_bound_unsent(struct stream *s, size_t bytes)
+{
+    ssh_transport_bound_unsent(ssh_channel_of(s)->connection->transport, bytes);
 }
 
 static void channel_stream_free(struct stream *s)
@@ -288,5 +296,6 @@ const struct stream_ops ssh_channel_ops = {
     .end = channel_end,
     .wait = channel_wait,
     .info = channel_info,
+    .bound_unsent = channel_bound_unsent,
     .free = channel_stream_free,
 };

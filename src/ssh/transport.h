@@ -109,6 +109,12 @@ size_t ssh_transport_room_max(const struct ssh_transport *);
 /* The bytes that had better be unsent at most: `most`, or less where a level of compression is
  * to be chosen by what goes. */
 size_t ssh_transport_unsent_max(const struct ssh_transport *, size_t most);
+/* From now on no more than that many are, and the kernel holds no more of them either;
+ * SIZE_MAX: as many as before, but for the kernel's. */
+void ssh_transport_bound_unsent(struct ssh_transport *, size_t bytes);
+/* What we send is stored, not compressed again, where compression was agreed on; and until it
+ * is told otherwise. */
+void ssh_transport_store(struct ssh_transport *, bool is_storing);
 /* Called when the gate has opened after a room, before anybody who waits for it. Cannot park;
  * NULL: nobody. */
 void ssh_transport_set_settle(struct ssh_transport *, int (*settle)(void *arg), void *arg);

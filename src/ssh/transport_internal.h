@@ -50,6 +50,8 @@ struct ssh_transport {
     bool is_claimed;           /* the session task is the next to seal: the gate stays closed */
     bool wants_keys;           /* was asked for while packing */
     size_t packing_bytes;
+    bool is_storing;     /* what is sent has been compressed already */
+    size_t unsent_bound; /* by who has a stream above; 0: none */
     struct buf last_words;        /* DISCONNECT, said behind that room */
     struct controller controller; /* of the level, over all streams; if it is automatic */
     struct decoder *unpacker;

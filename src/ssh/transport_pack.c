@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "io/compress.h"
-#include "io/tcp_internal.h"
 #include "ssh/transport_internal.h"
 
 /* What is decompressed shares chunks: of one, so much at least is free for the next packet. */
@@ -27,9 +26,7 @@ static bool packs(const struct ssh_transport *t)
 /* The kernel would take megabytes at once, and hide from the controller what the link does. */
 static void bound_unsent(const struct ssh_transport *t)
 {
-    struct io_fd *f = stream_fd(t->lower);
-    if (f != NULL)
-        tcp_bound_unsent(f, controller_unsent_max(&t->controller));
+    stream_bound_unsent(t->lower, controller_unsent_max(&t->controller));
 }
 
 static int decide(struct ssh_transport *t)
@@ -44,8 +41,10 @@ static int decide(struct ssh_transport *t)
 static int choose_level(struct ssh_transport *t, struct ssh_packer *p)
 {
     struct stream_info sink;
+    if (t->is_storing)
+        return coder_set_level(p->coder, 0);
     if (!is_automatic(t))
-        return 0;
+        return coder_set_level(p->coder, t->settings->compression);
     stream_info(t->lower, &sink);
     controller_round_trip(&t->controller, sink.rtt_us);
     controller_sink(&t->controller, clock_now(), sink.acked_bytes, sink.rate_bytes_per_s,
@@ -55,17 +54,28 @@ static int choose_level(struct ssh_transport *t, struct ssh_packer *p)
 
 static void learn(struct ssh_transport *t, const struct ssh_packer *p)
 {
-    if (is_automatic(t) && p->in_bytes >= TELLING_BYTES)
+    if (is_automatic(t) && !t->is_storing && p->in_bytes >= TELLING_BYTES)
         controller_step(&t->controller, clock_now(), p->level, p->in_bytes, p->out_bytes,
                         p->took_us > 0 ? p->took_us : 1);
 }
 
 size_t ssh_transport_unsent_max(const struct ssh_transport *t, size_t most)
 {
-    if (!packs(t) || !is_automatic(t))
-        return most;
-    size_t max = controller_unsent_max(&t->controller);
+    size_t max = t->unsent_bound > 0 ? t->unsent_bound : most;
+    if (packs(t) && is_automatic(t) && !t->is_storing)
+        max = controller_unsent_max(&t->controller);
     return max < most ? max : most;
+}
+
+void ssh_transport_bound_unsent(struct ssh_transport *t, size_t bytes)
+{
+    t->unsent_bound = bytes != SIZE_MAX ? bytes : 0;
+    stream_bound_unsent(t->lower, bytes);
+}
+
+void ssh_transport_store(struct ssh_transport *t, bool is_storing)
+{
+    t->is_storing = is_storing;
 }
 
 /* -- what is agreed on, and when it begins -- */

@@ -181,7 +181,8 @@ static PARKS int create(struct tar *t)
     if (k == NULL)
         return -ENOMEM;
     k->tar = t;
-    int r = tar_writer_open(&k->writer, t->request->stream, t->request->filter);
+    const struct tar_packing packing = {.filter = t->request->filter, .level = COMPRESS_AUTO};
+    int r = tar_writer_open(&k->writer, t->request->stream, &packing);
     while (r == 0 && names.len > 0)
         r = add_named(k, bytes_take_until(&names, '\0'));
     r = tar_writer_close(&k->writer, r);

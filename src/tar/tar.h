@@ -11,8 +11,7 @@
  */
 #pragma once
 #include "session/session.h"
-
-enum tar_filter { TAR_PLAIN, TAR_GZIP, TAR_ZSTD };
+#include "tar/filter.h"
 
 struct tar_request {
     struct session *session;

@@ -6,10 +6,9 @@
 
 #include "base/err.h"
 #include "io/chunk.h"
+#include "task/runtime.h"
 
-#define PIECE_BYTES                                                                            \
-    8192 /* compressed at a time: a third of a millisecond at gzip's level 6                   \
-          */
+#define PIECE_BYTES 8192 /* copied at a time */
 #define ROOM_BYTES  (64 * 1024)
 #define BLOCK_BYTES 10240              /* of tar; the end is filled up to one */
 #define WRITE_BYTES (20 * BLOCK_BYTES) /* to the stream at a time */
@@ -34,17 +33,24 @@ static la_ssize_t write_output(struct archive *a, void *arg, const void *data, s
     return ARCHIVE_FATAL;
 }
 
-static int add_filter(struct archive *a, enum tar_filter filter)
+static int pack(struct tar_writer *w, const struct tar_packing *packing)
 {
-    switch (filter) {
-    case TAR_GZIP:
-        return archive_write_add_filter_gzip(a);
-    case TAR_ZSTD:
-        return archive_write_add_filter_zstd(a);
-    case TAR_PLAIN:
-        break;
-    }
-    return ARCHIVE_OK;
+    static const enum codec codecs[] = {
+        [TAR_PLAIN] = CODEC_NONE, [TAR_GZIP] = CODEC_GZIP, [TAR_ZSTD] = CODEC_ZSTD};
+    const struct compress_settings settings = {
+        .codec = codecs[packing->filter],
+        .level = packing->level,
+        .pool = runtime_codec_pool(runtime_self()),
+        .borrows = true,
+        .decided = packing->decided,
+        .arg = packing->arg,
+    };
+    if (settings.codec == CODEC_NONE)
+        return 0;
+    int r = compress_stream_new(w->out, &settings, &w->packed);
+    if (r == 0)
+        w->out = w->packed;
+    return r;
 }
 
 /* -- contents -- */
@@ -96,19 +102,18 @@ static const struct stream_ops contents_ops = {
 /* -- the archive -- */
 
 /* GNU's format: names are bytes in it, of any length. */
-int tar_writer_open(struct tar_writer *w, struct stream *out, enum tar_filter filter)
+int tar_writer_open(struct tar_writer *w, struct stream *out, const struct tar_packing *packing)
 {
     *w = (struct tar_writer){.contents = {&contents_ops, out->stall_us}, .out = out};
     struct archive *a = w->archive = archive_write_new();
     w->entry = archive_entry_new();
     if (a == NULL || w->entry == NULL || archive_write_set_format_gnutar(a) != ARCHIVE_OK ||
-        add_filter(a, filter) < ARCHIVE_WARN)
+        archive_write_set_bytes_per_block(a, WRITE_BYTES) != ARCHIVE_OK ||
+        archive_write_set_bytes_in_last_block(a, BLOCK_BYTES) != ARCHIVE_OK)
         return -ENOMEM;
-    /* behind the end of what is compressed there may be nothing */
-    int last = filter == TAR_PLAIN ? BLOCK_BYTES : 1;
-    if (archive_write_set_bytes_per_block(a, WRITE_BYTES) != ARCHIVE_OK ||
-        archive_write_set_bytes_in_last_block(a, last) != ARCHIVE_OK)
-        return -ENOMEM;
+    int r = pack(w, packing);
+    if (r < 0)
+        return r;
     return archive_write_open(a, w, NULL, write_output, NULL) == ARCHIVE_OK ? 0 : failure_of(w);
 }
 
@@ -155,6 +160,9 @@ int tar_writer_close(struct tar_writer *w, int result)
             result = failure_of(w);
         (void)archive_write_free(w->archive);
     }
+    if (result == 0 && w->packed != NULL)
+        result = stream_end(w->packed, 0);
+    w->packed = stream_free(w->packed);
     archive_entry_free(w->entry);
     return result;
 }

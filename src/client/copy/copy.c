@@ -43,6 +43,11 @@ const struct copy_plan *copy_plan_of(const struct copy *c)
     return c->has_plan ? &c->plan : NULL;
 }
 
+const char *copy_packing_of(const struct copy *c)
+{
+    return c->packing[0] != '\0' ? c->packing : NULL;
+}
+
 unsigned copy_running(const struct copy *c, const struct copy_file **ret, unsigned max)
 {
     unsigned count = 0;
@@ -496,6 +501,9 @@ static PARKS int add_source(struct copy *c, const struct copy_source *source)
                           "a directory does not go to standard output");
     else if (facts.kind == ENDPOINT_OTHER)
         copy_tell_failure(c, source, path, COPY_SIDE_SOURCE, -FERRY_ENOTREG, "");
+    else if (facts.kind == ENDPOINT_FILE && c->settings.packing.codec == CODEC_ZSTD)
+        copy_tell_failure(c, source, path, COPY_SIDE_SOURCE, -EOPNOTSUPP,
+                          "zstd is for directories, as a stream of tar; --compress zlib");
     else if (facts.kind == ENDPOINT_DIRECTORY)
         return add_directory(c, source, &facts);
     else

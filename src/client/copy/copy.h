@@ -8,6 +8,7 @@
 #pragma once
 #include "client/copy/file.h"
 #include "client/copy/plan.h"
+#include "client/copy/tar_peer.h"
 #include "client/copy/tree.h"
 
 #define COPY_AT_ONCE_MAX 32
@@ -49,6 +50,7 @@ struct copy_settings {
     bool is_recursive;
     enum copy_method method; /* as it was asked for */
     struct copy_ends ends;   /* of what kinds source and target are */
+    struct copy_packing packing;
     /* Cannot park. */
     void (*tell)(void *arg, const struct copy_event *);
     void *arg;
@@ -78,5 +80,8 @@ struct copy *copy_free(struct copy *); /* NULL is fine */
 const struct copy_totals *copy_totals(const struct copy *);
 /* How the last directory went, or NULL: none did. */
 const struct copy_plan *copy_plan_of(const struct copy *);
+/* How the last stream of tar was compressed, in words, or NULL: there was none, or it was not.
+ */
+const char *copy_packing_of(const struct copy *);
 /* Those that are under way, oldest first; at most max. Returns how many there are. */
 unsigned copy_running(const struct copy *, const struct copy_file **ret, unsigned max);

@@ -36,6 +36,7 @@ struct copy {
 
     /* directories that went as streams */
     struct copy_stream *streams;
+    char packing[64];       /* of the last, in words; "" */
     struct copy_sent *sent; /* of files that are found now: what a stream brought; or NULL */
     bool has_remains;       /* and what stands under their names is no whole file */
 };

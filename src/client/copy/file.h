@@ -40,9 +40,10 @@ struct copy_file {
     enum copy_side side; /* that failed */
     char why[256];       /* the server's words, or ours; "" */
     const char *method;
-    uint64_t moved_bytes; /* of all tries, also of those that failed */
-    uint64_t size_bytes;  /* of the file, when it is complete */
-    uint64_t kept_bytes;  /* else: that can be gone on with */
+    const char *compression; /* of a stream of tar; or NULL: what the connection says */
+    uint64_t moved_bytes;    /* of all tries, also of those that failed */
+    uint64_t size_bytes;     /* of the file, when it is complete */
+    uint64_t kept_bytes;     /* else: that can be gone on with */
     enum copy_check check;
     bool has_grown; /* while it was read */
 

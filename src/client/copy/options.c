@@ -55,7 +55,7 @@ static const struct option_row {
     {KEY_CONNECT_TIMEOUT, "connect-timeout", "SECONDS", "to connect and to log in"},
     {KEY_LIMIT, "limit", "RATE", "bytes per second, with K, M or G (-l: in kbit/s)"},
     {KEY_METHOD, "method", "NAME", "auto, sftp, scp, tar or ftp (-O: scp)"},
-    {KEY_COMPRESS, "compress", "NAME[:N]", "auto, none or zlib, and a level (-C: zlib)"},
+    {KEY_COMPRESS, "compress", "NAME[:N]", "auto, none, zlib or zstd, and a level (-C: zlib)"},
     {KEY_CIPHER, "cipher", "NAME", "auto, or ssh's name of one (-c)"},
     {KEY_PORT, "port", "PORT", "of the ssh server (-P)"},
     {KEY_IDENTITY, "identity", "FILE", "a private key to log in with (-i)"},
@@ -155,6 +155,7 @@ static const struct codec_row {
     {"none", CODEC_NONE, 0, 0},
     {"auto", CODEC_ZLIB, 0, 0},
     {"zlib", CODEC_ZLIB, 1, CODEC_ZLIB_LEVEL_MAX},
+    {"zstd", CODEC_ZSTD, 1, CODEC_ZSTD_LEVEL_MAX},
 };
 
 static int parse_compress(const char *text, struct copy_options *o)
@@ -173,6 +174,7 @@ static int parse_compress(const char *text, struct copy_options *o)
         o->codec = row->codec;
         o->level = has_level ? (int)n : COMPRESS_AUTO;
         o->is_codec_given = true;
+        o->is_codec_free = strcmp(row->name, "auto") == 0;
         return 0;
     }
     return -EINVAL;

@@ -25,10 +25,10 @@ struct copy_options {
     bool resumes, verifies, explains, json, shows_progress;
     enum copy_method method;
     enum codec codec;
-    int level; /* or COMPRESS_AUTO */
-    bool is_codec_given;
-    const char *cipher; /* NULL: automatic */
-    uint16_t port;      /* 0: not given */
+    int level;                          /* or COMPRESS_AUTO */
+    bool is_codec_given, is_codec_free; /* free: "auto" */
+    const char *cipher;                 /* NULL: automatic */
+    uint16_t port;                      /* 0: not given */
     const char *config_file;
     const char *identities[COPY_IDENTITIES_MAX + 1];
     unsigned identity_count;

@@ -78,6 +78,8 @@ static void print_json(const struct copy_report *r, const struct copy_event *eve
                 (unsigned long long)f->size_bytes, (unsigned long long)f->moved_bytes,
                 (double)event->took_us / (double)USEC_PER_S);
         print_json_member(out, "method", bytes_str(f->method != NULL ? f->method : "none"));
+        if (f->compression != NULL)
+            print_json_member(out, "compression", bytes_str(f->compression));
         if (f->settings->verifies)
             print_json_member(out, "verified", bytes_str(check_name(f->check)));
     }

@@ -9,6 +9,7 @@
 #include "client/copy/copy_internal.h"
 #include "client/copy/names.h"
 #include "client/copy/tar_put.h"
+#include "io/compress.h"
 
 struct copy_stream {
     struct copy_stream *next;
@@ -68,6 +69,20 @@ static void tell_stream(struct copy_stream *s, int result, const char *why, bool
                                      .is_mended = is_mended,
                                      .took_us = clock_now() - f->started_at};
     copy_tell(c, &event);
+}
+
+static void note_packing(struct copy_stream *s)
+{
+    static const char *const names[] = {
+        [TAR_PLAIN] = NULL, [TAR_GZIP] = "gzip", [TAR_ZSTD] = "zstd"};
+    struct copy *c = s->copy;
+    const char *name = names[s->put.filter];
+    bool is_chosen = c->settings.packing.level == COMPRESS_AUTO;
+    s->item.file.compression = name;
+    c->packing[0] = '\0';
+    if (s->put.has_begun && name != NULL)
+        snprintf(c->packing, sizeof(c->packing), "%s of the stream of tar, level %s%d", name,
+                 is_chosen ? "chosen, last " : "", s->put.level);
 }
 
 /* -- afterwards -- */
@@ -192,6 +207,8 @@ static PARKS int run_stream(struct copy_stream *s, const struct endpoint_facts *
                                    .top = bytes_str(source->path),
                                    .facts = *facts,
                                    .place = s->item.file.target_path,
+                                   .packing = c->settings.packing,
+                                   .refusal = "",
                                    .now_us = s->sent.mtime_us,
                                    .progress = &s->item.file.progress,
                                    .failed = on_left_out,
@@ -203,6 +220,7 @@ static PARKS int run_stream(struct copy_stream *s, const struct endpoint_facts *
     list_append(&c->running, &s->item.node);
     r = copy_tar_put(&s->put);
     list_remove(&s->item.node);
+    note_packing(s);
     r = end_stream(s, facts, r);
     if (r == -EOPNOTSUPP)
         c->totals.directories--; /* it is entered again */
@@ -218,10 +236,13 @@ static PARKS int plan_source(struct copy *c, const struct copy_source *source,
     ends.has_tar = ends.source == COPY_PLACE_LOCAL && ends.target == COPY_PLACE_SSH &&
                    !c->settings.files.verifies;
     int r = 0;
-    if (ends.has_tar && c->settings.method == COPY_METHOD_AUTO)
+    enum copy_method method = c->settings.method;
+    if (method == COPY_METHOD_AUTO && c->settings.packing.codec == CODEC_ZSTD)
+        method = COPY_METHOD_TAR; /* nothing else has it */
+    if (ends.has_tar && method == COPY_METHOD_AUTO)
         r = copy_sample_tree(source->end, bytes_str(source->path), facts, &sample);
     if (r == 0)
-        r = copy_plan(c->settings.method, &ends, &sample, why, &c->plan);
+        r = copy_plan(method, &ends, &sample, why, &c->plan);
     c->has_plan = r == 0;
     if (r < 0 || c->plan.method != COPY_METHOD_TAR)
         return r < 0 && copy_is_fatal(c, source, r) ? r : -EOPNOTSUPP;
@@ -243,9 +264,13 @@ int copy_stream_source(struct copy *c, const struct copy_source *source,
     c->streams = s;
     list_init(&s->item.node);
     r = run_stream(s, facts, place);
-    if (r == -EOPNOTSUPP && c->settings.method == COPY_METHOD_TAR) {
+    bool is_asked_for = c->settings.method == COPY_METHOD_TAR || s->put.refusal[0] != '\0' ||
+                        c->settings.packing.codec == CODEC_ZSTD;
+    if (r == -EOPNOTSUPP && is_asked_for) {
         copy_tell_failure(c, source, bytes_str(source->path), COPY_SIDE_TARGET, r,
-                          "the server has no tar; leave --method away");
+                          s->put.refusal[0] != '\0'
+                              ? s->put.refusal
+                              : "the server has no tar; leave --method and zstd away");
         return 0;
     }
     c->has_plan = r != -EOPNOTSUPP;

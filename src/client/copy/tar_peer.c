@@ -24,13 +24,46 @@ static bool is_tar(struct bytes said)
     return false;
 }
 
-static PARKS int read_version(struct ssh_channel *channel)
+/* Packers by the filter of an archive: the option of tar, and the codec. */
+static const struct packer {
+    const char *option, *probe;
+    enum codec codec;
+} packers[] = {
+    [TAR_PLAIN] = {"", "tar --version", CODEC_NONE},
+    [TAR_GZIP] = {"-z ", "tar --version; tar -z -tf -", CODEC_GZIP},
+    [TAR_ZSTD] = {"--zstd ", "tar --version; tar --zstd -tf -", CODEC_ZSTD},
+};
+
+struct answer {
+    bool is_tar, unpacks;
+};
+
+/* An archive of nothing, to be listed. */
+static PARKS int send_probe(struct stream *s, enum codec codec)
+{
+    static const uint8_t empty[1024];
+    struct coder *coder;
+    struct buf packed;
+    if (codec == CODEC_NONE)
+        return 0;
+    int r = coder_new(codec, 1, &coder);
+    if (r < 0)
+        return r;
+    buf_init(&packed, coder_bound(coder, sizeof(empty)));
+    r = coder_step(coder, bytes_of(empty, sizeof(empty)), CODER_END, &packed);
+    if (r == 0)
+        r = stream_write_bytes(s, buf_bytes(&packed));
+    (void)coder_free(coder);
+    buf_done(&packed);
+    return r == -FERRY_ECLOSED ? 0 : r; /* nobody wants it: what follows says why */
+}
+
+static PARKS int read_answer(struct ssh_channel *channel, struct answer *ret)
 {
     struct stream *s = ssh_channel_stream(channel);
     char text[VERSION_MAX], rest[256];
     size_t len = 0;
-    int r = stream_end(s, 0);
-    ssize_t n = r == 0 ? 1 : r;
+    ssize_t n = 1;
     while (n > 0) {
         n = len < sizeof(text) ? stream_read(s, text + len, sizeof(text) - len)
                                : stream_read(s, rest, sizeof(rest));
@@ -39,33 +72,84 @@ static PARKS int read_version(struct ssh_channel *channel)
     if (n < 0)
         return (int)n;
     int status = ssh_channel_status(channel, clock_after(DEFAULT_STALL_US));
-    if (status == -ECANCELED)
-        return status;
-    return status == 0 && is_tar(bytes_of(text, len)) ? 0 : -EOPNOTSUPP;
+    ret->is_tar = is_tar(bytes_of(text, len));
+    ret->unpacks = ret->is_tar && status == 0;
+    return status == -ECANCELED ? status : 0;
 }
 
-int copy_tar_find(const struct ssh_link *link)
+static PARKS int ask(const struct ssh_link *link, enum tar_filter filter, struct answer *ret)
 {
+    const struct packer *packer = &packers[filter];
     struct ssh_channel *channel;
-    if (link->is_ferry) /* which has it and no version of it */
+    *ret = (struct answer){link->is_ferry, link->is_ferry}; /* it has all, and no version */
+    if (link->is_ferry)
         return 0;
-    int r = ssh_channel_open_session(link->connection, false, BYTES_LIT("tar --version"),
+    int r = ssh_channel_open_session(link->connection, false, bytes_str(packer->probe),
                                      clock_after(DEFAULT_CONNECT_US), &channel);
     if (r < 0)
-        return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
-    r = read_version(channel);
+        return r == -FERRY_EREFUSED ? 0 : r;
+    r = send_probe(ssh_channel_stream(channel), packer->codec);
+    if (r == 0)
+        r = stream_end(ssh_channel_stream(channel), 0);
+    if (r == 0)
+        r = read_answer(channel, ret);
     (void)ssh_channel_close(channel);
     return r;
 }
 
+/* The filters that would do, the best first; what remains is TAR_PLAIN. */
+static unsigned wanted(const struct ssh_link *link, const struct copy_packing *packing,
+                       enum tar_filter ret[2])
+{
+    bool is_packed = strcmp(link->compression, "none") != 0;
+    unsigned count = 0;
+    if (packing->codec == CODEC_ZSTD || packing->is_any_fine)
+        ret[count++] = TAR_ZSTD;
+    if (packing->codec == CODEC_ZLIB && !is_packed)
+        ret[count++] = TAR_GZIP;
+    return count;
+}
+
+int copy_tar_find(const struct ssh_link *link, const struct copy_packing *packing,
+                  enum tar_filter *ret, const char **ret_why)
+{
+    enum tar_filter filters[2];
+    unsigned count = wanted(link, packing, filters);
+    struct answer answer = {false, false};
+    int r = 0;
+    *ret = TAR_PLAIN;
+    *ret_why = "";
+    for (unsigned i = 0; i < count; i++) {
+        r = ask(link, filters[i], &answer);
+        if (r < 0)
+            return r;
+        if (answer.unpacks) {
+            *ret = filters[i];
+            return 0;
+        }
+    }
+    if (count == 0)
+        r = ask(link, TAR_PLAIN, &answer);
+    if (r < 0)
+        return r;
+    if (!answer.is_tar || (count == 0 && !answer.unpacks))
+        return -EOPNOTSUPP;
+    if (packing->codec != CODEC_ZSTD)
+        return 0;
+    *ret_why = "the server's tar cannot unpack zstd; --compress auto, zlib or none";
+    return -EOPNOTSUPP;
+}
+
 /* -- its run -- */
 
-int copy_tar_start(const struct ssh_link *link, bool keeps_modes, const char *directory,
-                   struct ssh_channel **ret)
+int copy_tar_start(const struct ssh_link *link, enum tar_filter filter, bool keeps_modes,
+                   const char *directory, struct ssh_channel **ret)
 {
     struct buf command;
     buf_init(&command, COMMAND_MAX);
     int r = buf_append_str(&command, keeps_modes ? "tar -x -p " : "tar -x ");
+    if (r == 0)
+        r = buf_append_str(&command, packers[filter].option);
     if (r == 0)
         r = buf_append_str(&command, "-f - -C ");
     if (r == 0)

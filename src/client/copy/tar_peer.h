@@ -2,14 +2,26 @@
  * ended. */
 #pragma once
 #include "client/place/login.h"
+#include "tar/filter.h"
 
 #define COPY_TAR_WORDS_MAX 256
 
-/* 0. -EOPNOTSUPP: the server has no tar. Or how the connection was lost. */
-PARKS MUST_CHECK int copy_tar_find(const struct ssh_link *);
+/* What --compress asked for. */
+struct copy_packing {
+    enum codec codec;
+    int level;        /* or COMPRESS_AUTO */
+    bool is_any_fine; /* "auto": the codec is ours to choose, too */
+};
+
+/* Looks for a tar, and for what it can decompress: zstd, and gzip where ssh does not compress
+ * already; what is sent is compressed once at most. Each costs a command. 0; -EOPNOTSUPP: the
+ * server has no tar, or none with zstd, and that alone was asked for; ret_why: in words, or "".
+ * Or how the connection was lost. */
+PARKS MUST_CHECK int copy_tar_find(const struct ssh_link *, const struct copy_packing *,
+                                   enum tar_filter *ret, const char **ret_why);
 /* `tar x` in a directory that is there; the archive goes into ssh_channel_stream(). Who
  * succeeds closes the channel. -EOPNOTSUPP: the server runs no command. */
-PARKS MUST_CHECK int copy_tar_start(const struct ssh_link *, bool keeps_modes,
+PARKS MUST_CHECK int copy_tar_start(const struct ssh_link *, enum tar_filter, bool keeps_modes,
                                     const char *directory, struct ssh_channel **ret);
 /* Its exit status, waited for until the deadline, as long as its machine answers at all; ret:
  * what it said, printable. -FERRY_ESTALLED: there was none. */

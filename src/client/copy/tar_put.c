@@ -8,6 +8,7 @@
 #include "client/copy/names.h"
 #include "client/copy/tar_peer.h"
 #include "client/copy/tree.h"
+#include "ssh/transport.h"
 #include "tar/writer.h"
 
 #define UNPACK_US (600 * USEC_PER_S) /* a slow disk may have much to do yet */
@@ -180,8 +181,8 @@ static PARKS int put_tree(struct put *p)
 static PARKS void remove_part(struct put *p)
 {
     struct copy_tar_put *q = p->request;
-    if (!p->is_open || p->target->ssh->is_ferry)
-        return;
+    if (!p->is_open || q->filter != TAR_PLAIN || p->target->ssh->is_ferry)
+        return; /* of what is compressed, the last that was sent did not get there */
     char *path = copy_name_join(bytes_str(q->place), bytes_str(p->name));
     if (path != NULL)
         q->has_removed_part = p->target->ops->remove(p->target, bytes_str(path)) == 0;
@@ -223,16 +224,29 @@ static PARKS int end_channel(struct put *p, int result)
     return status;
 }
 
+static void on_level(void *arg, const struct controller_decision *decision)
+{
+    struct copy_tar_put *q = arg;
+    q->level = decision->level;
+}
+
 static PARKS void put_main(void *arg)
 {
     struct put *p = arg;
     struct stream *out = ssh_channel_stream(p->channel);
-    int r = tar_writer_open(&p->writer, out, TAR_PLAIN);
-    p->request->has_begun = true;
+    struct copy_tar_put *q = p->request;
+    const struct tar_packing packing = {
+        .filter = q->filter, .level = q->packing.level, .decided = on_level, .arg = q};
+    struct ssh_transport *t = ssh_client_transport(p->target->ssh->client);
+    q->level = q->packing.level;
+    ssh_transport_store(t, q->filter != TAR_PLAIN);
+    int r = tar_writer_open(&p->writer, out, &packing);
+    q->has_begun = true;
     if (r == 0)
         r = put_tree(p);
     r = tar_writer_close(&p->writer, r);
     p->result = end_channel(p, r);
+    ssh_transport_store(t, false);
 }
 
 /* libarchive wants a large stack. */
@@ -252,10 +266,11 @@ static PARKS int put_to(struct put *p)
     const struct ssh_link *link = p->target->ssh;
     if (link == NULL || p->vfs == NULL)
         return -EOPNOTSUPP;
-    int r = copy_tar_find(link);
+    int r =
+        copy_tar_find(link, &p->request->packing, &p->request->filter, &p->request->refusal);
     if (r == 0)
-        r = copy_tar_start(link, p->request->settings->preserves, p->request->place,
-                           &p->channel);
+        r = copy_tar_start(link, p->request->filter, p->request->settings->preserves,
+                           p->request->place, &p->channel);
     if (r < 0)
         return r;
     r = run_large(p);

@@ -19,6 +19,7 @@ struct copy_tar_put {
     struct bytes top;                 /* of the source, a directory */
     struct endpoint_facts facts;      /* its */
     const char *place;                /* at the target: a directory that is there */
+    struct copy_packing packing;
     int64_t now_us; /* what files are given for a time, unless theirs is kept */
     /* Told of what is left out, by path beneath the top. Cannot park. */
     void (*failed)(void *arg, struct bytes path, int result, const char *why);
@@ -29,14 +30,18 @@ struct copy_tar_put {
     /* what is told while it runs, and afterwards */
     uint64_t files, directories;
     struct xfer_progress *progress; /* the caller's: bytes of contents */
+    enum tar_filter filter;         /* that was chosen */
+    int level;                      /* the last one */
+    const char *refusal;            /* of -EOPNOTSUPP, in words; "" */
     bool has_begun;                 /* something may be stored */
     bool has_removed_part;          /* what was cut off in the middle: it is not there */
     char why[COPY_TAR_WORDS_MAX];   /* of the server's tar; "" */
 };
 
 /* 0: all that was sent is stored. -EOPNOTSUPP: the server has no tar that could be run, and
- * nothing was sent. -FERRY_EREFUSED: its tar complained, or was none after all. Or how the
- * connection was lost. */
+ * nothing was sent; or it
+ * cannot unpack what alone was asked for. -FERRY_EREFUSED: its tar complained, or was none
+ * after all. Or how the connection was lost. */
 PARKS MUST_CHECK int copy_tar_put(struct copy_tar_put *);
 
 /* The first files of a tree. */

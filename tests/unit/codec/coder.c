@@ -164,6 +164,30 @@ static void level_0_of_zlib_stores(void **state)
     coder_free(c);
 }
 
+/* RFC 1952: two bytes of magic, deflate; at the end the length, little-endian. What is between
+ * is zlib's, whatever the level. */
+static void gzip_is_framed_as_one_member(void **state)
+{
+    (void)state;
+    uint8_t data[3000];
+    struct coder *c;
+    struct decoder *d;
+    struct buf out;
+    memset(data, 'x', sizeof(data));
+    buf_init(&out, OUT_CAP);
+    assert_int_equal(coder_new(CODEC_GZIP, 6, &c), 0);
+    assert_int_equal(coder_step(c, bytes_of(data, sizeof(data)), CODER_SYNC, &out), 0);
+    assert_int_equal(coder_set_level(c, 0), 0);
+    assert_int_equal(coder_step(c, bytes_of(data, sizeof(data)), CODER_END, &out), 0);
+    assert_true(out.len > sizeof(data) && out.len < sizeof(data) + 200);
+    assert_true(out.data[0] == 0x1f && out.data[1] == 0x8b && out.data[2] == 8);
+    const uint8_t *end = out.data + out.len;
+    assert_int_equal(end[-4] | end[-3] << 8 | end[-2] << 16, 2 * sizeof(data));
+    assert_int_equal(decoder_new(CODEC_GZIP, &no_limits, &d), -EINVAL);
+    coder_free(c);
+    buf_done(&out);
+}
+
 static void a_flush_of_nothing_puts_out_nothing(void **state)
 {
     (void)state;
@@ -304,6 +328,7 @@ int main(void)
         cmocka_unit_test(any_levels_and_flushes_come_back_byte_for_byte),
         cmocka_unit_test(a_new_level_is_in_force_from_the_next_step),
         cmocka_unit_test(level_0_of_zlib_stores),
+        cmocka_unit_test(gzip_is_framed_as_one_member),
         cmocka_unit_test(a_flush_of_nothing_puts_out_nothing),
         cmocka_unit_test(a_flush_without_input_brings_what_was_held_back),
         cmocka_unit_test(of_a_whole_step_nothing_is_held_back),
