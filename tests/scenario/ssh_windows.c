@@ -159,6 +159,73 @@ static void a_window_grows_while_one_channel_uses_it_up(void **state)
     assert_int_equal(l.result, 0);
 }
 
+/* Credit that a path brings so late that an eighth of the window comes at a time. */
+#define EVEN_TRIP_US (20 * USEC_PER_MS)
+#define EVEN_PIECES  64
+
+struct even {
+    uint64_t sent, credit, given;
+
+    struct {
+        usec_t due;
+        uint32_t bytes;
+    } late[EVEN_PIECES];
+
+    unsigned first, count;
+};
+
+static void even_give(struct even *e, usec_t due, uint32_t bytes)
+{
+    TASK_ASSERT(e->count < EVEN_PIECES);
+    unsigned at = (e->first + e->count++) % EVEN_PIECES;
+    e->late[at].due = due;
+    e->late[at].bytes = bytes;
+    e->given += bytes;
+}
+
+static int even_send(struct even *e, struct by_hand *h)
+{
+    int r = 0;
+    while (e->count > 0 && e->late[e->first].due <= clock_now()) {
+        e->credit += e->late[e->first].bytes;
+        e->first = (e->first + 1) % EVEN_PIECES;
+        e->count--;
+    }
+    for (; r == 0 && e->credit - e->sent >= 32768; e->sent += 32768)
+        r = hand_data_at(h, 0, 32768, e->sent);
+    return r;
+}
+
+/* Never silent for long, and never with credit that it does not use at once. */
+static int client_is_held_evenly(struct by_hand *h)
+{
+    struct even e = {.sent = 0};
+    int r = hand_ready(h, "sink 1", 1000, 32768);
+    usec_t began = clock_now(), until = began + 20 * USEC_PER_S;
+    for (unsigned i = 1; i <= 8; i++)
+        even_give(&e, began + i * EVEN_TRIP_US / 8, SSH_WINDOW_FIRST / 8);
+    while (r == 0 && e.given - e.sent < SSH_WINDOW_MAX / 2) {
+        uint32_t recipient, bytes;
+        TASK_ASSERT(clock_now() < until);
+        r = even_send(&e, h);
+        int heard = r == 0 ? hand_hear_for(h, USEC_PER_MS) : r;
+        if (heard == -ETIMEDOUT)
+            continue;
+        if (heard != SSH_MSG_CHANNEL_WINDOW_ADJUST)
+            return heard < 0 ? heard : -EIO;
+        TASK_ASSERT(ssh_channel_adjust_parse(h->heard, &recipient, &bytes) == 0);
+        even_give(&e, clock_now() + EVEN_TRIP_US, bytes);
+    }
+    return r;
+}
+
+static void a_window_grows_for_one_whom_it_holds_back_evenly(void **state)
+{
+    (void)state;
+    struct hand_link l = hand_run(client_is_held_evenly, 0);
+    assert_int_equal(l.result, 0);
+}
+
 /* Opens one more; *ret: its first window. */
 static int open_another(struct by_hand *h, uint32_t *ret)
 {
@@ -248,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_broken_window_ends_the_connection),
         cmocka_unit_test(a_window_grows_while_one_channel_uses_it_up),
+        cmocka_unit_test(a_window_grows_for_one_whom_it_holds_back_evenly),
         cmocka_unit_test(several_channels_share_the_cap),
         cmocka_unit_test(windows_are_kept),
     };
