@@ -54,11 +54,12 @@ static PARKS int write_contents(struct tree *k, struct vfile *file, struct bytes
     struct xfer_progress progress = {0};
     struct xfer_result moved = {0};
     uint64_t size = vfile_stat(file)->size_bytes;
-    const struct xfer_request request =
-        session_transfer_begin(t->request->session, "tar", size, &progress);
+    const struct tar_watch *watch = t->request->watch;
+    void *arg = t->request->watch_arg;
+    const struct xfer_request request = watch->begin(arg, size, &progress);
     int r = size > 0 ? xfer_send(file, &k->writer.contents, &request, &moved) : 0;
-    session_transfer_end(t->request->session, &progress);
-    tar_audit(t, "download", path, &moved, r);
+    watch->end(arg, &progress);
+    watch->moved(arg, "download", path, &moved, r);
     if (k->writer.error < 0)
         return k->writer.error;
     int finished = tar_writer_finish(&k->writer);
@@ -71,7 +72,7 @@ static PARKS int add_file(struct tree *k, const struct vpath *path)
 {
     struct vfile *file;
     const char *name = tell(k, vpath_bytes(path));
-    int r = vfs_open(k->tar->request->session->vfs, path, &file);
+    int r = vfs_open(k->tar->request->vfs, path, &file);
     if (r == -EISDIR)
         return r;
     if (r < 0)
@@ -87,7 +88,7 @@ static PARKS int add_link(struct tree *k, const struct vpath *path, const struct
 {
     struct tar *t = k->tar;
     const char *name = tell(k, vpath_bytes(path));
-    int r = vfs_readlink(t->request->session->vfs, path, t->text, sizeof(t->text));
+    int r = vfs_readlink(t->request->vfs, path, t->text, sizeof(t->text));
     if (r < 0)
         return tar_complain(t, name, r);
     return begin(k, name, stat, TAR_MEMBER_LINK, t->text);
@@ -128,7 +129,7 @@ static PARKS int add_tree(struct tree *k, const struct vpath *top)
 {
     struct vwalk *w;
     struct vwalk_step step;
-    int r = vwalk_new(k->tar->request->session->vfs, top, &w);
+    int r = vwalk_new(k->tar->request->vfs, top, &w);
     if (r < 0)
         return tar_complain(k->tar, k->name, r);
     while ((r = vwalk_next(w, &step)) > 0) {
@@ -163,7 +164,7 @@ static PARKS int add_named(struct tree *k, struct bytes name)
     if (!is_told_as_it_is(name))
         k->name = vpath_relative(&path);
     k->path_len = path.len;
-    r = vfs_stat(t->request->session->vfs, &path, false, &stat);
+    r = vfs_stat(t->request->vfs, &path, false, &stat);
     if (r < 0)
         r = tar_complain(t, k->name, r);
     else if (stat.kind == VSTAT_DIRECTORY)

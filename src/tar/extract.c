@@ -1,10 +1,10 @@
 /* tar x: entries of an archive into the tree. */
+#include "tar/extract.h"
+
 #include <errno.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "tar/internal.h"
 
 #define CLOSE_US        (30 * USEC_PER_S)
 #define CLOSE_BROKEN_US (5 * USEC_PER_S)
@@ -16,18 +16,14 @@ struct made {
     size_t path_len;
 };
 
-struct extract {
-    struct tar *tar;
-    struct vfs *vfs;
-    struct buf directories;
-};
-
 /* -- names -- */
 
 /* Beneath the directory that was asked for, whatever the archive says. */
 static int parse_name(const struct extract *x, const char *name, struct vpath *ret)
 {
     if (name == NULL)
+        return -FERRY_EBADNAME;
+    if (name[0] == '/' && x->tar->request->trust == TAR_PLAIN_ONLY)
         return -FERRY_EBADNAME;
     struct bytes text = bytes_str(name), rest = text;
     while (rest.len > 0)
@@ -39,7 +35,7 @@ static int parse_name(const struct extract *x, const char *name, struct vpath *r
 }
 
 /* An archive may leave out the directories of what it holds. */
-static PARKS int make_parents(struct extract *x, const struct vpath *path)
+int extract_make_parents(struct extract *x, const struct vpath *path)
 {
     int r = 0;
     for (size_t i = 1; i < path->len && r == 0; i++) {
@@ -59,14 +55,22 @@ static PARKS int make_parents(struct extract *x, const struct vpath *path)
 
 /* -- facts -- */
 
+static mode_t usual_mask(const struct extract *x)
+{
+    const struct tar_request *q = x->tar->request;
+    return q->mode_mask != 0 ? q->mode_mask : vfs_mode_mask(x->vfs);
+}
+
 static struct vattr attr_of(const struct extract *x)
 {
+    const struct tar_request *q = x->tar->request;
     struct archive_entry *e = x->tar->entry;
     const int64_t most = INT64_MAX / (int64_t)USEC_PER_S - 1;
-    mode_t mask = x->tar->request->keeps_modes ? 0777 : vfs_mode_mask(x->vfs);
+    mode_t mask = q->keeps_modes ? 0777 : usual_mask(x);
     struct vattr attr = {.has_mode = true, .mode = archive_entry_perm(e) & mask};
     int64_t seconds = archive_entry_mtime(e);
-    if (archive_entry_mtime_is_set(e) && seconds < most && seconds > -most) {
+    if (!q->leaves_facts && archive_entry_mtime_is_set(e) && seconds < most &&
+        seconds > -most) {
         attr.has_times = true;
         attr.mtime_us = seconds * (int64_t)USEC_PER_S + archive_entry_mtime_nsec(e) / 1000;
         attr.atime_us = clock_wall_us();
@@ -74,9 +78,15 @@ static struct vattr attr_of(const struct extract *x)
     return attr;
 }
 
-static int remember(struct extract *x, const struct vpath *path, const struct vattr *attr)
+int extract_remember(struct extract *x, const struct vpath *path, const struct vattr *attr,
+                     bool is_new)
 {
+    const struct tar_request *q = x->tar->request;
     const struct made made = {*attr, path->len};
+    if (q->watch->made != NULL)
+        q->watch->made(q->watch_arg, vpath_bytes(path), is_new);
+    if (vpath_is_root(path) || (q->leaves_facts && !is_new))
+        return 0;
     int r = buf_reserve(&x->directories, path->len + sizeof(made));
     if (r == 0)
         r = buf_append(&x->directories, path->text, path->len);
@@ -106,37 +116,16 @@ static PARKS int set_directories(struct extract *x)
 
 /* -- entries: 0, or what is to be complained of -- */
 
-static PARKS int extract_directory(struct extract *x, const struct vpath *path)
-{
-    const struct vattr attr = attr_of(x);
-    struct vstat st;
-    if (vpath_is_root(path))
-        return 0;
-    int r = vfs_mkdir(x->vfs, path);
-    if (r == -ENOENT) {
-        r = make_parents(x, path);
-        if (r == 0)
-            r = vfs_mkdir(x->vfs, path);
-    }
-    if (r == -EEXIST) {
-        r = vfs_stat(x->vfs, path, false, &st);
-        if (r == 0 && st.kind != VSTAT_DIRECTORY)
-            r = -ENOTDIR;
-    }
-    return r < 0 ? r : remember(x, path, &attr);
-}
-
-static PARKS int begin_upload(struct extract *x, const struct vpath *path, uint64_t size,
+static PARKS int begin_upload(struct extract *x, const struct extract_entry *e, uint64_t size,
                               struct vupload **ret)
 {
-    mode_t mode = archive_entry_perm(x->tar->entry) & vfs_mode_mask(x->vfs);
     const struct vupload_request request = {
-        .kind = VUPLOAD_REPLACE, .expect_bytes = size, .mode = mode};
-    int r = vfs_upload_begin(x->vfs, path, &request, ret);
+        .kind = VUPLOAD_REPLACE, .expect_bytes = size, .mode = e->mode};
+    int r = vfs_upload_begin(x->vfs, e->path, &request, ret);
     if (r != -ENOENT)
         return r;
-    r = make_parents(x, path);
-    return r < 0 ? r : vfs_upload_begin(x->vfs, path, &request, ret);
+    r = extract_make_parents(x, e->path);
+    return r < 0 ? r : vfs_upload_begin(x->vfs, e->path, &request, ret);
 }
 
 static PARKS int end_upload(struct vupload *u, int result, uint64_t written)
@@ -150,28 +139,38 @@ static PARKS int end_upload(struct vupload *u, int result, uint64_t written)
     return result;
 }
 
-static PARKS int extract_file(struct extract *x, const struct vpath *path)
+static PARKS int extract_large(struct extract *x, const struct extract_entry *e, uint64_t size)
 {
     struct tar *t = x->tar;
+    const struct tar_request *q = t->request;
     struct vupload *u;
     struct xfer_progress progress = {0};
     struct xfer_result moved = {0};
     struct tar_body body;
-    const struct vattr attr = attr_of(x);
-    int64_t size = archive_entry_size(t->entry);
-    if (size < 0)
-        return -EBADMSG;
-    int r = begin_upload(x, path, (uint64_t)size, &u);
+    int r = begin_upload(x, e, size, &u);
     if (r < 0)
         return r;
-    tar_body_init(&body, t, (uint64_t)size);
-    const struct xfer_request request =
-        session_transfer_begin(t->request->session, "tar", (uint64_t)size, &progress);
+    tar_body_init(&body, t, size);
+    const struct xfer_request request = q->watch->begin(q->watch_arg, size, &progress);
     r = xfer_receive(&body.stream, u, &request, &moved);
-    session_transfer_end(t->request->session, &progress);
+    q->watch->end(q->watch_arg, &progress);
     r = end_upload(u, r, moved.file_bytes);
-    tar_audit(t, "upload", vpath_bytes(path), &moved, r);
-    return r < 0 ? r : vfs_set(x->vfs, path, false, &attr);
+    q->watch->moved(q->watch_arg, "upload", vpath_bytes(e->path), &moved, r);
+    bool is_set = q->leaves_facts;
+    return r < 0 || is_set ? r : vfs_set(x->vfs, e->path, false, &e->attr);
+}
+
+static PARKS int extract_file(struct extract *x, struct extract_entry *e)
+{
+    int64_t size = archive_entry_size(x->tar->entry);
+    if (size < 0)
+        return -EBADMSG;
+    if (x->tar->request->leaves_facts)
+        e->attr = (struct vattr){0};
+    if (size <= EXTRACT_SMALL_BYTES)
+        return extract_small_file(x, e, (size_t)size);
+    int r = extract_flush(x);
+    return r < 0 ? r : extract_large(x, e, (uint64_t)size);
 }
 
 static PARKS int extract_symlink(struct extract *x, const struct vpath *path)
@@ -181,7 +180,7 @@ static PARKS int extract_symlink(struct extract *x, const struct vpath *path)
         return -FERRY_EBADNAME;
     int r = vfs_symlink(x->vfs, bytes_str(target), path);
     if (r == -ENOENT) {
-        r = make_parents(x, path);
+        r = extract_make_parents(x, path);
         if (r == 0)
             r = vfs_symlink(x->vfs, bytes_str(target), path);
     }
@@ -207,18 +206,41 @@ static PARKS int extract_hardlink(struct extract *x, const struct vpath *path)
     return r;
 }
 
-static PARKS int extract_as(struct extract *x, const struct vpath *path)
+/* Of the far side's making: who asked for it sees what it leads to, by himself. */
+static PARKS int hand_over_link(struct extract *x, const struct vpath *path)
+{
+    const struct tar_request *q = x->tar->request;
+    size_t len = q->directory->len; /* "/" is a part of what follows */
+    return q->link(q->arg, path->text + (len > 1 ? len + 1 : 1));
+}
+
+static PARKS int extract_link(struct extract *x, const struct vpath *path, bool is_hard)
+{
+    if (x->tar->request->trust == TAR_PLAIN_ONLY)
+        return path->len > x->tar->request->directory->len ? hand_over_link(x, path)
+                                                           : -FERRY_EBADNAME;
+    int r = extract_flush(x);
+    if (r < 0)
+        return r;
+    return is_hard ? extract_hardlink(x, path) : extract_symlink(x, path);
+}
+
+static PARKS int extract_as(struct extract *x, const char *name, const struct vpath *path)
 {
     struct archive_entry *e = x->tar->entry;
+    struct extract_entry entry = {.name = name,
+                                  .path = path,
+                                  .attr = attr_of(x),
+                                  .mode = archive_entry_perm(e) & usual_mask(x)};
     if (archive_entry_hardlink(e) != NULL)
-        return extract_hardlink(x, path);
+        return extract_link(x, path, true);
     switch (archive_entry_filetype(e)) {
     case AE_IFDIR:
-        return extract_directory(x, path);
+        return extract_directory(x, &entry);
     case AE_IFREG:
-        return extract_file(x, path);
+        return extract_file(x, &entry);
     case AE_IFLNK:
-        return extract_symlink(x, path);
+        return extract_link(x, path, false);
     default:
         return -FERRY_ENOTREG;
     }
@@ -233,7 +255,7 @@ static PARKS int extract_entry(struct extract *x)
     struct vpath path;
     int r = parse_name(x, name, &path);
     if (r == 0) {
-        r = extract_as(x, &path);
+        r = extract_as(x, name, &path);
         vpath_done(&path);
     }
     if (t->error < 0)
@@ -250,6 +272,8 @@ static PARKS int extract_all(struct extract *x)
         r = tar_next_entry(x->tar);
     while (r > 0) {
         r = extract_entry(x);
+        if (task_turn_is_over())
+            task_yield();
         if (r == 0)
             r = tar_next_entry(x->tar);
     }
@@ -266,13 +290,13 @@ static PARKS int look_at_directory(struct extract *x)
 
 static PARKS int extract(struct tar *t)
 {
-    struct extract x = {.tar = t, .vfs = t->request->session->vfs};
+    struct extract x = {.tar = t, .vfs = t->request->vfs};
     buf_init(&x.directories, WALK_NAMES_BYTES);
     int r = look_at_directory(&x);
     if (r < 0) {
         r = tar_complain(t, t->request->directory->text, r);
     } else {
-        r = extract_all(&x);
+        r = extract_small_end(&x, extract_all(&x));
         if (r < 0)
             r = tar_complain(t, t->refused != NULL ? t->refused : "archive", r);
         tar_close_input(t);

@@ -252,3 +252,28 @@ void tar_body_init(struct tar_body *b, struct tar *t, uint64_t size)
     *b = (struct tar_body){
         .stream = {&body_ops, t->request->stream->stall_us}, .tar = t, .size = size};
 }
+
+int tar_read_contents(struct tar *t, uint8_t *to, size_t len)
+{
+    struct tar_body b;
+    tar_body_init(&b, t, len);
+    while (b.offset < len) {
+        if (b.len == 0 && b.offset >= b.at) {
+            int r = next_block(&b);
+            if (r < 0)
+                return r;
+            continue;
+        }
+        bool is_hole = b.offset < b.at;
+        size_t n = is_hole ? (size_t)(b.at - b.offset) : b.len;
+        if (is_hole) {
+            memset(to + b.offset, 0, n);
+        } else {
+            memcpy(to + b.offset, b.block, n);
+            b.len -= n;
+            b.at += n;
+        }
+        b.offset += n;
+    }
+    return 0;
+}

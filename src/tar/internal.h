@@ -4,7 +4,6 @@
 #include <archive_entry.h>
 
 #include "base/limits.h"
-#include "session/transfer.h"
 #include "tar/tar.h"
 #include "tar/zstd.h"
 
@@ -36,8 +35,6 @@ PARKS MUST_CHECK int tar_run(const struct tar_request *, PARKS int (*work)(struc
 int tar_failure(const struct tar *);
 /* 0, or the failure of the stream, or a cancel. */
 PARKS MUST_CHECK int tar_complain(struct tar *, const char *path, int error);
-void tar_audit(const struct tar *, const char *operation, struct bytes path,
-               const struct xfer_result *, int result);
 
 /* -- libarchive's ends -- */
 
@@ -45,6 +42,8 @@ MUST_CHECK int tar_open_input(struct tar *);
 void tar_close_input(struct tar *);
 /* As archive_read_next_header(), bounded: 1, 0: the end. */
 PARKS MUST_CHECK int tar_next_entry(struct tar *);
+/* All of its contents, holes as zeros; a failure is as of tar_failure(). */
+PARKS MUST_CHECK int tar_read_contents(struct tar *, uint8_t *to, size_t len);
 /* What nobody read of this entry. */
 PARKS MUST_CHECK int tar_skip_body(struct tar *);
 

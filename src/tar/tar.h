@@ -4,25 +4,59 @@
  * What comes from an archive goes through vfs as anything from a peer: names are beneath the
  * directory that was asked for (a ".." in one is refused, a leading '/' dropped), rights and
  * quotas hold, files appear when they are whole, set-id bits are dropped, devices and FIFOs are
- * complained of, links need RIGHT_LINK. Each file leaves an audit record.
+ * complained of, links need RIGHT_LINK. What is small is written some dozens at a time, in the
+ * archive's order (vfs/batch.h).
  *
  * Both run in a task with a large stack of their own, since libarchive calls back while it
- * waits, and yield between pieces of work (DESIGN 3.3).
+ * waits, and yield between pieces of work (DESIGN 3.3). Neither knows who asks: a session of a
+ * server (tar/session.h) or a client.
  */
 #pragma once
-#include "session/session.h"
 #include "tar/filter.h"
+#include "xfer/xfer.h"
+
+/* What is told of a file on its way. None but `begin` is asked for an answer. Cannot park. */
+struct tar_watch {
+    /* length: of the file; of small ones in a row, UINT64_MAX, once for all. */
+    struct xfer_request (*begin)(void *arg, uint64_t length_bytes, struct xfer_progress *);
+    void (*end)(void *arg, const struct xfer_progress *);
+    /* A file is through, well or not. operation: "upload", "download"; path: of the vfs. */
+    void (*moved)(void *arg, const char *operation, struct bytes path,
+                  const struct xfer_result *, int result);
+    /* extract: a directory is there. May be NULL. */
+    void (*made)(void *arg, struct bytes path, bool is_new);
+};
+
+/* How an archive is unpacked that nobody asked a server to store. */
+enum tar_trust {
+    TAR_AS_ASKED, /* by the account's rights */
+    /* Files and directories alone, with names beneath the directory. A link is no failure but
+     * handed to `link`; nothing is made of it. */
+    TAR_PLAIN_ONLY,
+};
 
 struct tar_request {
-    struct session *session;
+    const void *owner; /* may have TAR_PER_SESSION at once; NULL: any number */
+    struct vfs *vfs;
     struct stream *stream;
-    enum tar_filter filter;        /* of create; extract sees what it is given */
-    bool keeps_modes;              /* extract: -p; else new files have the usual bits at most */
-    const struct vpath *directory; /* -C: where relative names begin */
-    struct bytes names;            /* create: paths, each with a NUL behind it */
+    const struct tar_watch *watch;
+    void *watch_arg;
     /* Tells the user what failed, and returns a negative failure if it cannot. */
     PARKS int (*complain)(void *arg, const char *path, int error);
     void *arg;
+    const struct vpath *directory; /* -C: where relative names begin */
+
+    /* create */
+    enum tar_filter filter;
+    struct bytes names; /* paths, each with a NUL behind it */
+
+    /* extract; it sees how it is compressed */
+    bool keeps_modes;  /* -p; else new files have the usual bits at most, or: */
+    mode_t mode_mask;  /* not 0: these */
+    bool leaves_facts; /* times are those of now, and what is there keeps its mode */
+    enum tar_trust trust;
+    /* TAR_PLAIN_ONLY: path: beneath the directory. As complain() */
+    PARKS int (*link)(void *arg, const char *path);
 };
 
 /* 0, 1 (something was complained of), or how the stream failed. */

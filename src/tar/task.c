@@ -30,12 +30,12 @@ static PARKS int run_large(struct run *run)
     return r < 0 ? r : run->result;
 }
 
-static bool may_run(const struct session *session)
+static bool may_run(const void *owner)
 {
     unsigned all = 0, its = 0;
     for (const struct tar *t = running; t != NULL; t = t->next) {
         all++;
-        its += t->request->session == session;
+        its += owner != NULL && t->request->owner == owner;
     }
     return all < TAR_AT_ONCE && its < TAR_PER_SESSION;
 }
@@ -59,7 +59,7 @@ int tar_run(const struct tar_request *request, PARKS int (*work)(struct tar *))
         return -ENOMEM;
     t->request = request;
     struct run run = {t, work, 0};
-    int r = may_run(request->session) ? 0 : tar_complain(t, "-", -EBUSY);
+    int r = may_run(request->owner) ? 0 : tar_complain(t, "-", -EBUSY);
     if (r == 0 && !t->has_failed)
         r = run_counted(&run);
     if (r == 0)
@@ -82,17 +82,4 @@ int tar_complain(struct tar *t, const char *path, int error)
     t->has_failed = true;
     int r = t->request->complain(t->request->arg, path, error);
     return r < 0 ? r : 0;
-}
-
-void tar_audit(const struct tar *t, const char *operation, struct bytes path,
-               const struct xfer_result *moved, int result)
-{
-    session_audit(t->request->session, &(struct audit){
-                                           .operation = operation,
-                                           .path = path,
-                                           .bytes = moved->file_bytes,
-                                           .wire_bytes = moved->wire_bytes,
-                                           .seconds_us = moved->seconds_us,
-                                           .result = result,
-                                       });
 }

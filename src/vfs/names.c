@@ -1,4 +1,6 @@
 /* Names: directories made and removed, files removed, renaming. */
+#include "vfs/names.h"
+
 #include <errno.h>
 
 #include "base/err.h"
@@ -31,22 +33,26 @@ static void give_back(struct quota *quota, const struct stat *st)
 
 /* -- make and remove -- */
 
-static int act_mkdir(struct op *op)
+int names_mkdir(const struct beneath *tree, struct quota *quota, char *path, mode_t mode)
 {
-    struct name_op *o = (struct name_op *)op;
     int dir = -1;
     const char *leaf = NULL;
-    int r = beneath_parent(&op->root->tree, op->path, &dir, &leaf);
+    int r = beneath_parent(tree, path, &dir, &leaf);
     if (r < 0)
         return r;
-    r = quota_take(op->quota, 0, 1);
+    r = quota_take(quota, 0, 1);
     if (r == 0) {
-        r = leaf_mkdir(dir, leaf, o->mode & PERMISSION_BITS);
+        r = leaf_mkdir(dir, leaf, mode & PERMISSION_BITS);
         if (r < 0)
-            quota_give(op->quota, 0, 1);
+            quota_give(quota, 0, 1);
     }
     sys_close(dir);
     return r;
+}
+
+static int act_mkdir(struct op *op)
+{
+    return names_mkdir(&op->root->tree, op->quota, op->path, ((struct name_op *)op)->mode);
 }
 
 static int act_rmdir(struct op *op)

@@ -54,8 +54,8 @@ mode_t upload_mode(const struct vupload *u)
     return u->how.mode ? u->how.mode & 0777 : u->policy.file_mode;
 }
 
-int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_request *request,
-                 const struct vhandle_request *how, struct vupload **ret)
+static int make(struct vfs *v, const struct vpath *path, const struct vupload_request *request,
+                const struct vhandle_request *how, struct vupload **ret)
 {
     if (vpath_is_root(path))
         return -EISDIR;
@@ -79,6 +79,17 @@ int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_r
         op_free(&u->op);
         return r;
     }
+    *ret = u;
+    return 0;
+}
+
+int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_request *request,
+                 const struct vhandle_request *how, struct vupload **ret)
+{
+    struct vupload *u;
+    int r = make(v, path, request, how, &u);
+    if (r < 0)
+        return r;
     r = upload_begin_here(u);
     if (r == -EAGAIN)
         r = op_run(&u->op);
@@ -88,11 +99,23 @@ int upload_begin(struct vfs *v, const struct vpath *path, const struct vupload_r
     return 0;
 }
 
+static struct vhandle_request new_file(mode_t mode)
+{
+    return (struct vhandle_request){
+        .writes = true, .create = true, .truncate = true, .mode = mode};
+}
+
+int upload_new(struct vfs *v, const struct vpath *path, const struct vupload_request *request,
+               struct vupload **ret)
+{
+    const struct vhandle_request how = new_file(request->mode);
+    return make(v, path, request, &how, ret);
+}
+
 int vfs_upload_begin(struct vfs *v, const struct vpath *path,
                      const struct vupload_request *request, struct vupload **ret)
 {
-    const struct vhandle_request how = {
-        .writes = true, .create = true, .truncate = true, .mode = request->mode};
+    const struct vhandle_request how = new_file(request->mode);
     return upload_begin(v, path, request, &how, ret);
 }
 

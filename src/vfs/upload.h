@@ -67,6 +67,10 @@ struct vupload {
 PARKS MUST_CHECK int upload_begin(struct vfs *, const struct vpath *,
                                   const struct vupload_request *,
                                   const struct vhandle_request *, struct vupload **ret);
+/* One that is not yet begun: for who runs its acts in an operation of his own, and then frees
+ * it by op_free(). */
+MUST_CHECK int upload_new(struct vfs *, const struct vpath *, const struct vupload_request *,
+                          struct vupload **ret);
 int upload_access(const struct vupload *); /* of its file, for open(2) */
 mode_t upload_mode(const struct vupload *);
 /* The times that a handle set: a write behind that has changed them. */

@@ -1,11 +1,10 @@
 /* Archives in and out in memory: cut in many ways, with each failure once, and how deep
  * libarchive goes on a task's stack. */
-#include "tar/tar.h"
-
 #include <errno.h>
 
 #include "base/limits.h"
 #include "scp_harness.h"
+#include "tar/session.h"
 
 #define BLOCK 512
 #define CUTS  12
@@ -26,6 +25,8 @@ static int complain(void *arg, const char *path, int error)
     tells_window = strstr(path, "window") != NULL;
     return 0;
 }
+
+static int (*complain_to)(void *arg, const char *path, int error) = complain;
 
 /* POSIX.1-1988 ustar. */
 static void add_header(const char *name, char type, size_t size)
@@ -67,14 +68,14 @@ static int run_tar(struct harness *h, struct session *session)
     int r = vpath_parse(BYTES_LIT("/"), BYTES_LIT("/"), &root);
     if (r < 0)
         return r;
-    const struct tar_request request = {
-        .session = session,
+    struct tar_request request = {
         .stream = h->ours,
         .filter = filter,
         .directory = &root,
         .names = h->names,
-        .complain = complain,
+        .complain = complain_to,
     };
+    tar_request_of_session(&request, session);
     complaints = 0;
     r = h->names.len > 0 ? tar_create(&request) : tar_extract(&request);
     vpath_done(&root);
@@ -117,6 +118,122 @@ static void what_is_cut_off_anywhere_is_told(void **state)
         assert_true(h.result != 0 || complaints == 0);
         root_remove(&h);
     }
+}
+
+/* -- what is made together -- */
+
+static char complained_of[8][64];
+
+static int note_complaint(void *arg, const char *path, int error)
+{
+    (void)arg;
+    last_error = error;
+    if (complaints < ARRAY_LEN(complained_of))
+        (void)snprintf(complained_of[complaints], sizeof(complained_of[0]), "%s", path);
+    complaints++;
+    return 0;
+}
+
+static void add_file(const char *name, const char *text)
+{
+    add_header(name, '0', strlen(text));
+    if (text[0] == '\0')
+        return;
+    memset(archive + archive_len, 0, BLOCK);
+    memcpy(archive + archive_len, text, strlen(text));
+    archive_len += BLOCK;
+}
+
+static void begin_archive(void)
+{
+    archive_len = 0;
+    memset(archive, 0, sizeof(archive));
+}
+
+static struct bytes end_archive(void)
+{
+    archive_len += 2 * BLOCK;
+    TASK_ASSERT(archive_len <= sizeof(archive));
+    return bytes_of(archive, archive_len);
+}
+
+static void the_later_of_two_files_stays_and_parents_are_made(void **state)
+{
+    (void)state;
+    begin_archive();
+    add_file("f", "first");
+    add_file("not/there/g", "g");
+    add_file("f", "second");
+    add_file("not/h", "h");
+    const struct step step = {.says = end_archive()};
+    struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    root_new(&h);
+    play(&h);
+    assert_int_equal(h.result, 0);
+    assert_true(holds(&h, "f", BYTES_LIT("second")));
+    assert_true(holds(&h, "not/there/g", BYTES_LIT("g")) && holds(&h, "not/h", BYTES_LIT("h")));
+    for (unsigned i = 0; i < 4; i++) {
+        const char *records[] = {"\"path\":\"/f\"", "\"path\":\"/not/there/g\"",
+                                 "\"path\":\"/not/h\"", "\"result\":\"ok\""};
+        assert_non_null(strstr(audit_lines, records[i]));
+    }
+    root_remove(&h);
+}
+
+static void each_failure_is_told_by_its_name(void **state)
+{
+    (void)state;
+    begin_archive();
+    add_file("a", "a");
+    add_file("taken", "x"); /* a directory stands there */
+    add_file("../up", "x");
+    add_file("file/below", "x");
+    add_header("file", '5', 0);
+    add_file("b", "b");
+    const struct step step = {.says = end_archive()};
+    struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    complain_to = note_complaint;
+    root_new(&h);
+    TASK_ASSERT(mkdir(path_of(&h, "taken"), 0755) == 0);
+    put(&h, "file", BYTES_LIT("old"));
+    play(&h);
+    complain_to = complain;
+    assert_int_equal(h.result, 1);
+    assert_int_equal(complaints, 4);
+    assert_string_equal(complained_of[0], "../up"); /* before anything is tried */
+    assert_string_equal(complained_of[1], "taken");
+    assert_string_equal(complained_of[2], "file/below");
+    assert_string_equal(complained_of[3], "file");
+    assert_true(holds(&h, "a", BYTES_LIT("a")) && holds(&h, "b", BYTES_LIT("b")));
+    assert_true(holds(&h, "file", BYTES_LIT("old")));
+    root_remove(&h);
+}
+
+/* More than a batch has room for. */
+static void many_files_are_all_there(void **state)
+{
+    (void)state;
+    static uint8_t many[(size_t)700 * BLOCK];
+    size_t len = 0;
+    char name[16];
+    for (unsigned i = 0; i < 300; i++) {
+        begin_archive();
+        (void)snprintf(name, sizeof(name), "f%u", i);
+        add_file(name, name);
+        memcpy(many + len, archive, archive_len);
+        len += archive_len;
+    }
+    memset(many + len, 0, (size_t)2 * BLOCK);
+    const struct step step = {.says = bytes_of(many, len + (size_t)2 * BLOCK)};
+    struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    root_new(&h);
+    play(&h);
+    assert_int_equal(h.result, 0);
+    for (unsigned i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "f%u", i);
+        assert_true(holds(&h, name, bytes_str(name)));
+    }
+    root_remove(&h);
 }
 
 static void put_old(struct harness *h)
@@ -279,10 +396,9 @@ static int run_third(struct harness *h, struct session *session)
     TASK_ASSERT(vpath_parse(BYTES_LIT("/"), BYTES_LIT("/"), &root) == 0);
     for (unsigned i = 0; i < TAR_PER_SESSION; i++) {
         TASK_ASSERT(memory_pair_new(700, 0, &ends[i][0], &ends[i][1]) == 0);
-        silent[i] = (struct silent){.request = {.session = session,
-                                                .stream = ends[i][0],
-                                                .directory = &root,
-                                                .complain = complain}};
+        silent[i] = (struct silent){
+            .request = {.stream = ends[i][0], .directory = &root, .complain = complain}};
+        tar_request_of_session(&silent[i].request, session);
         TASK_ASSERT(scope_start(&scope, "silent", TASK_NORMAL, silent_main, &silent[i], NULL) ==
                     0);
     }
@@ -375,6 +491,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archive_is_unpacked_however_it_comes),
         cmocka_unit_test(what_is_cut_off_anywhere_is_told),
+        cmocka_unit_test(the_later_of_two_files_stays_and_parents_are_made),
+        cmocka_unit_test(each_failure_is_told_by_its_name),
+        cmocka_unit_test(many_files_are_all_there),
         cmocka_unit_test(unpacking_is_true_whatever_fails),
         cmocka_unit_test(packing_is_true_whatever_fails),
         cmocka_unit_test(a_peer_that_leaves_is_a_failure),

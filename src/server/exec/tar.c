@@ -1,7 +1,6 @@
 /* tar: `tar cf - . | ssh host tar xf -`, and the other way round. */
-#include "tar/tar.h"
-
 #include "server/exec/exec.h"
+#include "tar/session.h"
 
 struct tar_arguments {
     bool creates, extracts; /* c, x: one of them */
@@ -104,7 +103,6 @@ static PARKS int run(struct exec *e, const struct tar_arguments *a,
                      const struct vpath *directory)
 {
     struct tar_request request = {
-        .session = e->session,
         .stream = e->stream,
         .filter = a->filter,
         .keeps_modes = a->keeps_modes,
@@ -112,6 +110,7 @@ static PARKS int run(struct exec *e, const struct tar_arguments *a,
         .complain = complain,
         .arg = e,
     };
+    tar_request_of_session(&request, e->session);
     if (a->extracts)
         return tar_extract(&request);
     struct buf names;
