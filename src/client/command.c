@@ -31,6 +31,14 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+void command_print_exit_codes(FILE *out)
+{
+    fputs("\n"
+          "Exit status: 0 done, 1 something failed, 2 used wrongly, 3 a server could not be\n"
+          "reached or let nobody in, 128 and the number of the signal that ended it.\n",
+          out);
+}
+
 void command_print_help(FILE *out)
 {
     fputs("usage: ferry COMMAND [ARGUMENT]...\n"
@@ -45,4 +53,5 @@ void command_print_help(FILE *out)
     fputs("\n"
           "'ferry COMMAND --help' says more.\n",
           out);
+    command_print_exit_codes(out);
 }

@@ -1,17 +1,16 @@
 /* The commands of ferry: one table, from which the help text is made.
  *
- * A command gets its own argument vector (argv[0] is its name) and returns the exit code: 0, 1
- * when what it tried failed, 2 when it was used wrongly, 3 when a server could not be reached
- * or let nobody in. It says why itself.
+ * A command gets its own argument vector (argv[0] is its name) and returns an exit code, the
+ * highest that holds; it says why itself. Who was ended by a signal returns 128 and its number.
  */
 #pragma once
 #include <stdio.h>
 
 enum {
     EXIT_OK = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_NO_LOGIN = 3, /* no connection, or nobody was let in */
+    EXIT_FAILED = 1,   /* something failed, and was named */
+    EXIT_USAGE = 2,    /* used wrongly: nothing was tried */
+    EXIT_NO_LOGIN = 3, /* a server could not be reached or let nobody in */
 };
 
 struct command {
@@ -24,6 +23,8 @@ struct command {
 /* NULL: there is none of that name. */
 const struct command *command_find(const char *name);
 void command_print_help(FILE *);
+/* A line or two, for the help of each command. */
+void command_print_exit_codes(FILE *);
 
 int command_who(int argc, char **argv);   /* client/who.c */
 int command_kick(int argc, char **argv);  /* client/kick.c */

@@ -148,9 +148,14 @@ static int run_call(struct control_call *call)
     return r < 0 ? r : call->result;
 }
 
+static bool is_nobody_there(int result)
+{
+    return result == -ENOENT || result == -ENOTDIR || result == -ECONNREFUSED;
+}
+
 static void explain(const struct control_call *call, int result)
 {
-    if (result == -ENOENT || result == -ENOTDIR || result == -ECONNREFUSED)
+    if (is_nobody_there(result))
         fprintf(stderr, "ferry: no ferryd is running with state directory %s (see --state)\n",
                 call->state_dir);
     else if (result < 0)
@@ -180,7 +185,9 @@ int control_ask(const char *state_dir, json_t *request, control_object_fn *on_ob
     }
     if (r < 0 || call.complaint != NULL)
         explain(&call, r);
-    int code = r < 0 || call.complaint != NULL ? EXIT_FAILED : EXIT_OK;
+    int code = is_nobody_there(r)                ? EXIT_NO_LOGIN
+               : r < 0 || call.complaint != NULL ? EXIT_FAILED
+                                                 : EXIT_OK;
     mem_free(call.complaint);
     return code;
 }

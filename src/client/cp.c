@@ -444,6 +444,17 @@ static int open_standard(struct cp *cp)
     return is_used ? fd_stream_new(STDIN_FILENO, STDOUT_FILENO, 0, &cp->standard) : 0;
 }
 
+/* A server that nobody came to; one that was lost later is a failure as any other. */
+static bool has_unreached(const struct cp *cp)
+{
+    for (unsigned i = 0; i < cp->count; i++) {
+        const struct place *p = &cp->places[i];
+        if (p->has_end && p->location.host != NULL && p->end.failed < 0 && !p->end.was_open)
+            return true;
+    }
+    return false;
+}
+
 static PARKS int cp_main(void *arg)
 {
     struct cp *cp = arg;
@@ -457,6 +468,7 @@ static PARKS int cp_main(void *arg)
         fprintf(stderr, "ferry cp: %s\n", err_text(r));
     else
         r = run_prepared(cp);
+    int code = r >= 0 ? EXIT_OK : has_unreached(cp) ? EXIT_NO_LOGIN : EXIT_FAILED;
     for (unsigned i = 0; i < cp->count; i++)
         if (cp->places[i].has_end)
             copy_end_done(&cp->places[i].end);
@@ -464,7 +476,7 @@ static PARKS int cp_main(void *arg)
     (void)stream_free(cp->standard);
     (void)xfer_bucket_free(cp->bucket);
     copy_free(cp->copy);
-    return r < 0 ? EXIT_FAILED : EXIT_OK;
+    return code;
 }
 
 static void settle_login(struct cp *cp)

@@ -281,4 +281,5 @@ void remote_options_print_help(const struct remote_usage *usage, FILE *out)
                   usage->values[i].help);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         print_row(out, (int)rows[i].key, rows[i].name, rows[i].argument, rows[i].help);
+    command_print_exit_codes(out);
 }

@@ -310,6 +310,33 @@ def test_a_server_that_is_not_there_is_another_exit_code(home):
     assert "no address" in ferry("ls", "nosuch.invalid:x", expect=3)
 
 
+@pytest.mark.parametrize("words", [
+    ["cat", "%s/f"], ["rm", "%s/f"], ["mkdir", "%s/d"], ["mv", "%s/f", "%s/g"], ["ls", "%s/"], ["cp", "%s/f", "."],
+    ["cp", "/etc/hostname", "%s/f"], ["cp", "-O", "%s/f", "-"], ["cp", "%s/*", "."], ["probe", "%s/"]],
+    ids=lambda words: " ".join(words[:2]).replace("%s", ""))
+def test_exit_codes_are_the_same_for_all_commands(words, sshd, home, tmp_path, monkeypatch):
+    def run(url, *more, expect):
+        return ferry(words[0], *more, *(word.replace("%s", url) for word in words[1:]), expect=expect)
+
+    (home / "work").mkdir()
+    monkeypatch.chdir(home / "work")
+    nobody = "sftp://x@127.0.0.1:%d/nowhere" % free_port()
+    assert "connection refused" in run(nobody, expect=3)
+    if "-O" not in words:
+        assert "connection refused" in run(nobody.replace("sftp:", "ftp:"), expect=3)
+    run(nobody, "--nonsense", expect=2)
+    assert "login" in run(sshd.url.replace(getpass.getuser() + "@", "nobody-here@") + "/nowhere", "--batch", expect=3)
+    (sshd.files / "blocked").write_text("")  # nothing can be beneath it
+    run(sshd.url + "/blocked/nowhere", expect=1)
+    run("sftp://bad:port", expect=2)
+
+
+def test_the_help_of_each_command_names_the_exit_codes():
+    for command in ([], ["cp"], ["ls"], ["mv"], ["probe"]):
+        done = subprocess.run([FERRY, *command, "--help"], capture_output=True, text=True, timeout=60)
+        assert "3 a server could not be" in done.stdout
+
+
 def test_no_password_stands_in_the_process_list(own, tmp_path):
     fifo = tmp_path / "out"
     os.mkfifo(fifo)

@@ -80,7 +80,7 @@ def test_kick_of_nobody_says_so(server):
 
 def test_without_a_server_ferry_says_so(tmp_path):
     done = subprocess.run([str(BIN / "ferry"), "who", "--state", str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert complaint(done) == "ferry: no ferryd is running with state directory %s (see --state)\n" % tmp_path
 
 

@@ -187,7 +187,7 @@ def test_a_server_without_sftp_is_served_by_scp_with_a_word(bare, tree, tmp_path
     assert (bare.files / "f").read_text() == "f"
     told = lines(ferry("cp", "-r", "--json", tree, bare.url + "/copy"))
     assert told[-1]["failed"] == 0 and same(tree, bare.files / "copy")
-    assert "does not serve SFTP" in ferry("cp", "--method", "sftp", tmp_path / "f", bare.url + "/g", expect=1)
+    assert "does not serve SFTP" in ferry("cp", "--method", "sftp", tmp_path / "f", bare.url + "/g", expect=3)
 
 
 def test_a_subsystem_whose_program_is_missing_is_none(home, tmp_path):

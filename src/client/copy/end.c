@@ -100,6 +100,7 @@ int copy_end_enter(struct copy_end *end, struct endpoint **ret)
             r = copy_condition_wait(&end->changed, USEC_NEVER);
         } else if (end->endpoint != NULL && !end->is_lost) {
             end->users++;
+            end->was_open = true;
             *ret = end->endpoint;
             return 0;
         } else {

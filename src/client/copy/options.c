@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "client/command.h"
 #include "io/compress.h"
 
 /* Keys of options that have no letter stand above all letters. */
@@ -91,6 +92,7 @@ void copy_options_print_help(FILE *out)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         fprintf(out, "  --%-15s %-8s %s\n", rows[i].name,
                 rows[i].argument != NULL ? rows[i].argument : "", rows[i].help);
+    command_print_exit_codes(out);
 }
 
 static int complain(FILE *err, const char *what, const char *word)
