@@ -39,6 +39,7 @@
 #define STEP_US_MIN    0.5 /* the clock's doubt */
 #define OUTLIER        1.5 /* a measured time counts as at most so much of what was known */
 #define OUTLIER_FIRST  4.0
+#define DOUBT          2.0
 #define MEASURED_US    (5 * USEC_PER_S) /* how long the cost of a level that rests is known */
 #define DATA_CHANGE    0.35             /* of the logarithm of level 1's ratio */
 #define TRY_SHARE      0.01             /* of the time may be lost by tries, */
@@ -152,11 +153,20 @@ static double ns_at(const struct controller *c, unsigned i, usec_t now)
     return prior_ns(c, i) * scale;
 }
 
+/* One step that took so much longer than was thought may have had to share the CPU: it is not
+ * believed until a second one says so, too, or the level would be avoided for seconds. */
 static void see_cost(struct controller *c, usec_t now, unsigned i, double in, double took_us)
 {
     struct controller_level *l = &c->levels[i];
     bool is_known = is_measured(c, i, now);
     double was = ns_at(c, i, now), ns = fmax(took_us, STEP_US_MIN) * 1e3 / in;
+    if (!is_known && i != c->inner.current && ns > was * DOUBT && l->doubted_ns == 0) {
+        l->doubted_ns = ns;
+        return;
+    }
+    if (l->doubted_ns > 0 && l->doubted_ns < ns)
+        ns = l->doubted_ns;
+    l->doubted_ns = 0;
     if (is_known)
         l->ns_per_byte += in / (in + SMOOTH_BYTES) * (fmin(ns, was * OUTLIER) - was);
     else if (c->levels[c->inner.current].steps > 0)

@@ -54,7 +54,8 @@ struct controller_level {
     uint32_t steps;
     usec_t measured_at;
     double ns_per_byte, ratio;
-    double data; /* what the data was like then: level 1's ratio */
+    double doubted_ns; /* 0: none; of a first step that was slower than can be believed */
+    double data;       /* what the data was like then: level 1's ratio */
 };
 
 /* A plain object of its owner; copy it as you like. */

@@ -113,7 +113,7 @@ static void zlib_grid(void **state)
 static void zstd_grid(void **state)
 {
     (void)state;
-    const struct bar bar = {0.84, 0, 28};
+    const struct bar bar = {0.87, 0, 22};
     run_grid(CODEC_ZSTD, &bar);
 }
 
