@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "crypto/bcrypt.h"
 #include "ssh/wire/key_file.h"
+#include "ssh/wire/signature.h"
 #include "task/sys.h"
 
 #define READ_BYTES      (64 * 1024)
 #define PASSPHRASES_MAX 3
-#define HOST_KEYS_TEXT  128
 
 struct ssh_trust {
     char host[SSH_HOST_MAX + 1];
@@ -27,7 +27,7 @@ struct ssh_trust {
     unsigned count;
     struct buf files[SSH_TRUST_FILES_MAX];
     char paths[SSH_TRUST_FILES_MAX][PATH_LEN_MAX + 1];
-    char host_keys[HOST_KEYS_TEXT];
+    char host_keys[SSH_SIGNATURE_NAMES];
     char why[SSH_TRUST_WHY_MAX];
 };
 
@@ -91,22 +91,10 @@ static int add_usual_files(struct ssh_trust *t)
 
 static void note_types(struct ssh_trust *t)
 {
-    static const char *const names[] = {
-        [CRYPTO_ED25519] = "ssh-ed25519",
-        [CRYPTO_ECDSA_P256] = "ecdsa-sha2-nistp256",
-        [CRYPTO_RSA] = "rsa-sha2-512,rsa-sha2-256",
-    };
     unsigned types = 0;
-    size_t len = 0;
     for (unsigned i = 0; i < t->count; i++)
         types |= ssh_known_hosts_types(buf_bytes(&t->files[i]), bytes_str(t->host), t->port);
-    for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-        if ((types & 1u << i) == 0)
-            continue;
-        if (len > 0)
-            len += text_copy(t->host_keys + len, sizeof(t->host_keys) - len, BYTES_LIT(","));
-        len += text_copy(t->host_keys + len, sizeof(t->host_keys) - len, bytes_str(names[i]));
-    }
+    (void)ssh_signature_names(types, false, sizeof(t->host_keys), t->host_keys);
 }
 
 int ssh_trust_new(const struct ssh_trust_settings *settings, struct ssh_trust **ret)

@@ -9,6 +9,7 @@
 #include "base/wire.h"
 #include "io/fd_stream.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/signature.h"
 #include "task/sys.h"
 
 enum agent_message {
@@ -83,9 +84,10 @@ static PARKS int ask(struct ssh_agent *a, struct wire_writer *w, enum agent_mess
 
 static uint32_t flags_of(struct bytes algorithm)
 {
-    if (bytes_equal(algorithm, BYTES_LIT("rsa-sha2-512")))
-        return AGENT_RSA_SHA2_512;
-    return bytes_equal(algorithm, BYTES_LIT("rsa-sha2-256")) ? AGENT_RSA_SHA2_256 : 0;
+    static const uint32_t flags[] = {[CRYPTO_SIGN_RSA_SHA256] = AGENT_RSA_SHA2_256,
+                                     [CRYPTO_SIGN_RSA_SHA512] = AGENT_RSA_SHA2_512};
+    const struct ssh_signature *s = ssh_signature_find(algorithm);
+    return s != NULL && s->scheme < ARRAY_LEN(flags) ? flags[s->scheme] : 0;
 }
 
 static int write_request(struct buf *request, const struct crypto_key *key,

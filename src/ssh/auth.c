@@ -13,6 +13,7 @@
 #include "ssh/session.h"
 #include "ssh/wire/authorized_keys.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/signature.h"
 #include "ssh/wire/transport.h"
 
 #define REFUSALS_MAX  6    /* wrong passwords and signatures */
@@ -168,14 +169,15 @@ static const struct account_key *find_key(const struct account *a, const struct 
     return found;
 }
 
-/* Of a key of that kind, and not with SHA-1, whatever host keys are offered. */
-static bool is_known_algorithm(const struct ssh_auth_request *request)
+/* Of a key of that kind, and one that is taken here. */
+static bool may_sign(const struct ssh_session *s, const struct ssh_auth_request *request)
 {
+    const struct ssh_signature *signature = ssh_signature_find(request->algorithm);
     struct wire_reader r = wire_reader_of(request->blob);
     enum crypto_key_kind kind;
-    enum crypto_scheme scheme;
-    return ssh_key_kind_of(wire_get_string(&r, SSH_NAME_MAX), &kind) &&
-           ssh_scheme_of(request->algorithm, kind, &scheme) && scheme != CRYPTO_SIGN_RSA_SHA1;
+    return signature != NULL && ssh_key_kind_of(wire_get_string(&r, SSH_NAME_MAX), &kind) &&
+           signature->kind == kind &&
+           (signature->use != SSH_SIGNATURE_LEGACY || s->server->transport.host_keys->legacy);
 }
 
 static int say_pk_ok(struct ssh_session *s, const struct ssh_auth_request *request)
@@ -206,7 +208,7 @@ static int try_key(struct ssh_session *s, const struct ssh_auth_request *request
     (void)text_copy(user, sizeof(user), request->user);
     struct account *a = auth_find(s->server->auth, user);
     const struct account_key *key = find_key(a, s, request->blob);
-    if (key == NULL || !is_known_algorithm(request)) {
+    if (key == NULL || !may_sign(s, request)) {
         account_unref(a);
         return request->has_signature ? count_refusal(s) : refuse(s);
     }

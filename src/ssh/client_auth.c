@@ -9,6 +9,7 @@
 #include "ssh/transport_internal.h"
 #include "ssh/wire/auth.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/signature.h"
 #include "ssh/wire/transport.h"
 
 /* So many keys are signed with at once. Of more, the server is asked first which would do: each
@@ -213,14 +214,20 @@ static PARKS int sign_and_say(struct login *l, const struct candidate *try, stru
     return r;
 }
 
-/* RSA has two; a server that names its algorithms and not the better one gets the other. */
+/* The best of those that the server names, or the best if it names none; else the last. */
 static const char *algorithm_of(const struct login *l, const struct crypto_key *key)
 {
     struct bytes known = ssh_transport_signature_algorithms(l->transport);
-    if (crypto_key_public(key).kind != CRYPTO_RSA)
-        return ssh_key_type(key);
-    return known.len == 0 || ssh_list_has(known, BYTES_LIT("rsa-sha2-512")) ? "rsa-sha2-512"
-                                                                            : "rsa-sha2-256";
+    const char *last = NULL;
+    for (unsigned i = 0; i < SSH_SIGNATURE_COUNT; i++) {
+        const struct ssh_signature *s = &ssh_signatures[i];
+        if (s->kind != crypto_key_public(key).kind || s->use == SSH_SIGNATURE_LEGACY)
+            continue;
+        last = s->name;
+        if (known.len == 0 || ssh_list_has(known, bytes_str(last)))
+            break;
+    }
+    return last;
 }
 
 /* Would this key do? */

@@ -7,7 +7,8 @@
 
 /* Shared by all workers; constant after the start. */
 struct ssh_host_keys {
-    bool legacy; /* RSA also signs with SHA-1; set before the first key is added */
+    bool legacy; /* SHA-1 is taken: RSA signs with it too, and logins may be signed with it;
+                    set before the first key is added */
     unsigned count;
     struct crypto_key *keys[SSH_HOST_KEYS_MAX]; /* one of a kind */
     /* algorithms that they sign with, best first, between commas */

@@ -10,6 +10,7 @@
 #include "ssh/kex_job.h"
 #include "ssh/transport_internal.h"
 #include "ssh/wire/key.h"
+#include "ssh/wire/signature.h"
 #include "ssh/wire/transport.h"
 
 #define KEX_US (60 * USEC_PER_S) /* from our KEXINIT to both NEWKEYS */
@@ -212,9 +213,11 @@ static int switch_sealing(struct ssh_transport *t)
 /* RFC 8308 2.4: the first message after our first NEWKEYS. */
 static int say_ext_info(struct ssh_transport *t)
 {
-    static const struct ssh_extension extensions[] = {
-        {BYTES_LIT("server-sig-algs"),
-         BYTES_LIT("ssh-ed25519,ecdsa-sha2-nistp256,rsa-sha2-512,rsa-sha2-256")},
+    char signatures[SSH_SIGNATURE_NAMES];
+    size_t len = ssh_signature_names(SSH_SIGNATURE_ALL_KINDS, t->settings->host_keys->legacy,
+                                     sizeof(signatures), signatures);
+    const struct ssh_extension extensions[] = {
+        {BYTES_LIT("server-sig-algs"), bytes_of(signatures, len)},
         {BYTES_LIT("ping@openssh.com"), BYTES_LIT("0")},
     };
     uint8_t payload[256];

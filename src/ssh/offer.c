@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "crypto/agree.h"
 #include "crypto/cipher.h"
+#include "ssh/wire/signature.h"
 
 #define LIST_TEXT    384 /* all names of a list, and the markers */
 #define MARKERS_TEXT 64
@@ -39,11 +40,6 @@ static const struct known kex_known[] = {
     {"curve25519-sha256@libssh.org", ALWAYS},     {"ecdh-sha2-nistp256", IF_NISTP256},
     {"diffie-hellman-group16-sha512", ALWAYS},    {"diffie-hellman-group14-sha256", IF_LEGACY},
     {"diffie-hellman-group14-sha1", ONLY_LEGACY},
-};
-static const struct known host_key_known[] = {
-    {"ssh-ed25519", ALWAYS},  {"ecdsa-sha2-nistp256", IF_NISTP256},
-    {"rsa-sha2-512", ALWAYS}, {"rsa-sha2-256", ALWAYS},
-    {"ssh-rsa", ONLY_LEGACY},
 };
 static const struct known mac_known[] = {
     {"hmac-sha2-256-etm@openssh.com", ALWAYS},
@@ -152,6 +148,16 @@ static void order_ciphers(struct known ret[SSH_CIPHER_COUNT], unsigned *ret_coun
     *ret_count = n;
 }
 
+static void list_signatures(struct known ret[SSH_SIGNATURE_COUNT])
+{
+    static const enum when by_use[] = {[SSH_SIGNATURE_USUAL] = ALWAYS,
+                                       [SSH_SIGNATURE_NISTP256] = IF_NISTP256,
+                                       [SSH_SIGNATURE_LEGACY] = ONLY_LEGACY};
+
+    for (unsigned i = 0; i < SSH_SIGNATURE_COUNT; i++)
+        ret[i] = (struct known){ssh_signatures[i].name, by_use[ssh_signatures[i].use]};
+}
+
 static void pick_gcm(struct ssh_offer *o)
 {
     struct bytes rest = bytes_str(o->ciphers);
@@ -181,17 +187,18 @@ static void add_markers(struct ssh_offer *o)
 int ssh_offer_new(enum ssh_role role, const struct ssh_offer_settings *settings,
                   struct ssh_offer **ret)
 {
-    struct known ciphers[SSH_CIPHER_COUNT];
+    struct known ciphers[SSH_CIPHER_COUNT], signatures[SSH_SIGNATURE_COUNT];
     unsigned cipher_count;
     struct ssh_offer *o = mem_new(sizeof(*o));
     if (o == NULL)
         return -ENOMEM;
     o->role = role;
     order_ciphers(ciphers, &cipher_count);
+    list_signatures(signatures);
     int r = list_make(kex_known, ARRAY_LEN(kex_known), settings->only_kex, settings, o->kex);
     if (r == 0)
-        r = list_make(host_key_known, ARRAY_LEN(host_key_known), settings->only_host_keys,
-                      settings, o->host_keys);
+        r = list_make(signatures, SSH_SIGNATURE_COUNT, settings->only_host_keys, settings,
+                      o->host_keys);
     if (r == 0)
         r = list_make(ciphers, cipher_count, settings->only_ciphers, settings, o->ciphers);
     if (r == 0)

@@ -244,7 +244,8 @@ class Paramiko(Client):
 
 class Asyncssh(Client):
     algorithms = {"cipher": CIPHERS, "mac": MACS, "kex": KEXES, "host_key": HOST_KEYS, "user_key": USER_KEYS}
-    names_of = {"cipher": "encryption_algs", "mac": "mac_algs", "kex": "kex_algs", "host_key": "server_host_key_algs"}
+    names_of = {"cipher": "encryption_algs", "mac": "mac_algs", "kex": "kex_algs", "host_key": "server_host_key_algs",
+                "signature": "signature_algs"}
 
     def work(self, body, user_key="ed25519", rekey=None, compression=None, **how):
         """Runs a coroutine function with a connection; returns its result."""

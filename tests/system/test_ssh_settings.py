@@ -1,5 +1,6 @@
 """What the section listen "ssh" of the configuration changes: algorithms that are not offered otherwise, and new keys."""
 
+import base64
 import io
 import tarfile
 import time
@@ -8,7 +9,7 @@ import pytest
 
 import ssh_clients
 import ssh_raw as raw
-from conftest import Server, random_bytes, start_ssh
+from conftest import USER, Server, random_bytes, start_ssh
 from ssh_raw import Raw
 
 CONTENT = random_bytes(1_000_003)
@@ -144,6 +145,48 @@ def test_old_clients_get_new_keys_in_mid_transfer(old_server, ssh_keys, tmp_path
                                        (ssh_clients.Asyncssh, {"host_key": "ssh-rsa"})])
 def test_other_old_clients_are_served_too(kind, how, old_server, ssh_keys, tmp_path):
     assert kind(old_server, tmp_path, ssh_keys).exec("cat down", **how) == CONTENT
+
+
+# -- logins that are signed with SHA-1 --
+
+
+def sha1_request(client, keys):
+    """The question whether such a signature will do, and the request with it."""
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding
+    key = serialization.load_ssh_private_key(keys.path("rsa").read_bytes(), None)
+    blob = base64.b64decode(keys.public("rsa").split()[1])
+
+    def request(is_signed):
+        return raw.message(raw.AUTH_REQUEST, USER, "ssh-connection", "publickey", is_signed, "ssh-rsa", blob)
+    signature = key.sign(raw.string(client.session_id) + request(True), padding.PKCS1v15(), hashes.SHA1())
+    return request(False), request(True) + raw.string(raw.string("ssh-rsa") + raw.string(signature))
+
+
+def test_a_login_signed_with_sha_1_is_taken_where_it_is_set(old_server, ssh_keys, tmp_path):
+    with raw.Raw(old_server, stop="service") as client:
+        question, request = sha1_request(client, ssh_keys)
+        client.send(question)
+        assert client.expect(raw.PK_OK)
+        client.send(request[:-1] + bytes([request[-1] ^ 1]))
+        client.expect(raw.AUTH_FAILURE)
+        client.send(request)
+        client.expect(raw.AUTH_SUCCESS)
+        assert client.can_work("cat down", CONTENT)
+    sha1 = "-oPubkeyAcceptedAlgorithms=ssh-rsa"  # OpenSSH does so if the server names it
+    assert ssh_clients.OpenSsh(old_server, tmp_path, ssh_keys).exec("cat down", user_key="rsa", flags=[sha1]) == CONTENT
+    asyncssh = ssh_clients.Asyncssh(old_server, tmp_path, ssh_keys)
+    assert asyncssh.exec("cat down", user_key="rsa", signature="ssh-rsa") == CONTENT
+
+
+def test_a_login_signed_with_sha_1_is_refused_otherwise(shared_ssh_server, ssh_keys, tmp_path):
+    with raw.Raw(shared_ssh_server, stop="service") as client:
+        for message in sha1_request(client, ssh_keys):
+            client.send(message)
+            client.expect(raw.AUTH_FAILURE)
+    said = ssh_clients.OpenSsh(shared_ssh_server, tmp_path, ssh_keys).exec(
+        "cat small", expect=255, user_key="rsa", flags=["-v", "-oPubkeyAcceptedAlgorithms=ssh-rsa"])
+    assert b"no mutual signature algorithm" in said
 
 
 def test_a_client_of_today_gets_what_it_would_get_without_the_setting(old_server, ssh_keys, tmp_path):

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "ssh/wire/signature.h"
 
 /* -- what is known -- */
 
@@ -18,11 +19,6 @@ static const struct known kexes[] = {
     {BYTES_LIT("diffie-hellman-group14-sha256"), SSH_KEX_DH14},
     {BYTES_LIT("diffie-hellman-group16-sha512"), SSH_KEX_DH16},
     {BYTES_LIT("diffie-hellman-group14-sha1"), SSH_KEX_DH14_SHA1},
-};
-static const struct known host_keys[] = {
-    {BYTES_LIT("ssh-ed25519"), 0},  {BYTES_LIT("ecdsa-sha2-nistp256"), 0},
-    {BYTES_LIT("rsa-sha2-256"), 0}, {BYTES_LIT("rsa-sha2-512"), 0},
-    {BYTES_LIT("ssh-rsa"), 0},
 };
 static const struct known ciphers[] = {
     {BYTES_LIT("aes128-gcm@openssh.com"), SSH_CIPHER_AES128_GCM},
@@ -47,14 +43,15 @@ static const struct known compressions[] = {
     {BYTES_LIT(SSH_ZLIB_DELAYED), SSH_COMPRESSION_ZLIB_DELAYED},
 };
 
-/* By list. Markers are in none of them, and no cipher or MAC "none" either. */
+/* By list; of host keys ssh/wire/signature.h knows the names. Markers are in none of them, and
+ * no cipher or MAC "none" either. */
 static const struct {
     const char *text;
     const struct known *known;
     size_t count;
 } lists[SSH_LIST_COUNT] = {
     [SSH_LIST_KEX] = {"key exchange", kexes, ARRAY_LEN(kexes)},
-    [SSH_LIST_HOST_KEY] = {"host key", host_keys, ARRAY_LEN(host_keys)},
+    [SSH_LIST_HOST_KEY] = {"host key", NULL, 0},
     [SSH_LIST_CIPHER_TO_SERVER] = {"cipher to the server", ciphers, ARRAY_LEN(ciphers)},
     [SSH_LIST_CIPHER_TO_CLIENT] = {"cipher to the client", ciphers, ARRAY_LEN(ciphers)},
     [SSH_LIST_MAC_TO_SERVER] = {"MAC to the server", macs, ARRAY_LEN(macs)},
@@ -65,12 +62,22 @@ static const struct {
                                         ARRAY_LEN(compressions)},
 };
 
-static const struct known *find_known(enum ssh_list list, struct bytes name)
+/* *ret: its name is static text. */
+static bool find_known(enum ssh_list list, struct bytes name, struct known *ret)
 {
-    for (size_t i = 0; i < lists[list].count; i++)
-        if (bytes_equal(lists[list].known[i].name, name))
-            return &lists[list].known[i];
-    return NULL;
+    if (list == SSH_LIST_HOST_KEY) {
+        const struct ssh_signature *s = ssh_signature_find(name);
+        if (s != NULL)
+            *ret = (struct known){bytes_str(s->name), (unsigned)s->scheme};
+        return s != NULL;
+    }
+    for (size_t i = 0; i < lists[list].count; i++) {
+        if (bytes_equal(lists[list].known[i].name, name)) {
+            *ret = lists[list].known[i];
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *name_of(const struct known *known, size_t count, unsigned kind)
@@ -173,18 +180,17 @@ struct bytes ssh_list_choose(struct bytes client, struct bytes server)
     return BYTES_NONE;
 }
 
-/* The first of the client's names that the server has and that can be used here; NULL: none. */
-static const struct known *choose_known(const struct ssh_kexinit *client,
-                                        const struct ssh_kexinit *server, enum ssh_list list)
+/* The first of the client's names that the server has and that can be used here. */
+static bool choose_known(const struct ssh_kexinit *client, const struct ssh_kexinit *server,
+                         enum ssh_list list, struct known *ret)
 {
     struct bytes rest = client->lists[list];
     while (rest.len > 0) {
         struct bytes name = bytes_take_until(&rest, ',');
-        const struct known *known = find_known(list, name);
-        if (known != NULL && ssh_list_has(server->lists[list], name))
-            return known;
+        if (ssh_list_has(server->lists[list], name) && find_known(list, name, ret))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static bool has_own_mac(enum ssh_cipher_kind kind)
@@ -222,32 +228,32 @@ static bool is_guess_wrong(const struct ssh_kexinit *client, const struct ssh_ke
 int ssh_choose(const struct ssh_kexinit *client, const struct ssh_kexinit *server,
                enum ssh_role peer, struct ssh_chosen *ret, enum ssh_list *ret_list)
 {
-    const struct known *known[SSH_LIST_COUNT];
+    struct known known[SSH_LIST_COUNT];
     for (enum ssh_list list = 0; list < SSH_LIST_COUNT; list++) {
-        known[list] = choose_known(client, server, list);
+        bool is_found = choose_known(client, server, list, &known[list]);
         bool is_mac = list == SSH_LIST_MAC_TO_SERVER || list == SSH_LIST_MAC_TO_CLIENT;
         /* The cipher of the same direction stands two lists before. */
-        bool is_needless = is_mac && has_own_mac((enum ssh_cipher_kind)known[list - 2]->kind);
-        if (known[list] == NULL && !is_needless) {
+        bool is_needless = is_mac && has_own_mac((enum ssh_cipher_kind)known[list - 2].kind);
+        if (!is_found && !is_needless) {
             *ret_list = list;
             return -FERRY_EPROTO;
         }
     }
     const struct ssh_kexinit *guess = peer == SSH_CLIENT ? client : server;
     struct ssh_chosen c = {
-        .kex = (enum ssh_kex_kind)known[SSH_LIST_KEX]->kind,
-        .kex_name = (const char *)known[SSH_LIST_KEX]->name.data,
-        .host_key_name = (const char *)known[SSH_LIST_HOST_KEY]->name.data,
+        .kex = (enum ssh_kex_kind)known[SSH_LIST_KEX].kind,
+        .kex_name = (const char *)known[SSH_LIST_KEX].name.data,
+        .host_key_name = (const char *)known[SSH_LIST_HOST_KEY].name.data,
         .server_has_zlib = true,
         .is_guess_wrong = guess->first_kex_packet_follows && is_guess_wrong(client, server),
     };
     for (int d = 0; d < SSH_DIRECTION_COUNT; d++) {
-        c.cipher[d] = (enum ssh_cipher_kind)known[SSH_LIST_CIPHER_TO_SERVER + d]->kind;
+        c.cipher[d] = (enum ssh_cipher_kind)known[SSH_LIST_CIPHER_TO_SERVER + d].kind;
         c.mac[d] = has_own_mac(c.cipher[d])
                        ? SSH_MAC_NONE
-                       : (enum ssh_mac_kind)known[SSH_LIST_MAC_TO_SERVER + d]->kind;
+                       : (enum ssh_mac_kind)known[SSH_LIST_MAC_TO_SERVER + d].kind;
         c.compression[d] =
-            (enum ssh_compression_kind)known[SSH_LIST_COMPRESSION_TO_SERVER + d]->kind;
+            (enum ssh_compression_kind)known[SSH_LIST_COMPRESSION_TO_SERVER + d].kind;
         c.server_has_zlib =
             c.server_has_zlib && ssh_list_has(server->lists[SSH_LIST_COMPRESSION_TO_SERVER + d],
                                               BYTES_LIT(SSH_ZLIB_DELAYED));

@@ -8,6 +8,7 @@
 #include "crypto/digest.h"
 #include "ssh/wire/base64.h"
 #include "ssh/wire/kexinit.h"
+#include "ssh/wire/signature.h"
 
 #define CURVE        BYTES_LIT("nistp256") /* RFC 5656 10.1 */
 #define POINT_MAX    65
@@ -22,27 +23,13 @@ static const struct bytes types[] = {
     [CRYPTO_RSA] = BYTES_LIT("ssh-rsa"),
 };
 
-static const struct {
-    struct bytes name;
-    enum crypto_key_kind kind;
-    enum crypto_scheme scheme;
-} algorithms[] = {
-    {BYTES_LIT("ssh-ed25519"), CRYPTO_ED25519, CRYPTO_SIGN_ED25519},
-    {BYTES_LIT("ecdsa-sha2-nistp256"), CRYPTO_ECDSA_P256, CRYPTO_SIGN_ECDSA_SHA256},
-    {BYTES_LIT("rsa-sha2-512"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA512},
-    {BYTES_LIT("rsa-sha2-256"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA256},
-    {BYTES_LIT("ssh-rsa"), CRYPTO_RSA, CRYPTO_SIGN_RSA_SHA1},
-};
-
 bool ssh_scheme_of(struct bytes algorithm, enum crypto_key_kind kind, enum crypto_scheme *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(algorithms); i++) {
-        if (algorithms[i].kind == kind && bytes_equal(algorithms[i].name, algorithm)) {
-            *ret = algorithms[i].scheme;
-            return true;
-        }
-    }
-    return false;
+    const struct ssh_signature *s = ssh_signature_find(algorithm);
+    if (s == NULL || s->kind != kind)
+        return false;
+    *ret = s->scheme;
+    return true;
 }
 
 /* -- public keys -- */

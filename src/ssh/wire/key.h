@@ -13,9 +13,8 @@ void ssh_key_write(struct wire_writer *, const struct crypto_key *);
 const char *ssh_key_type(const struct crypto_key *);
 bool ssh_key_kind_of(struct bytes type, enum crypto_key_kind *ret); /* false: unknown */
 
-/* Signature algorithms: "ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-256", "rsa-sha2-512",
- * and "ssh-rsa", with SHA-1, which nobody is to agree on but by setting. false: unknown, or not
- * of a key of that kind. */
+/* Of a signature algorithm (ssh/wire/signature.h), also of one that is for old peers alone.
+ * false: unknown, or not of a key of that kind. */
 bool ssh_scheme_of(struct bytes algorithm, enum crypto_key_kind, enum crypto_scheme *ret);
 
 /* A signature's blob over data. The algorithm inside must be the one that was agreed on.
