@@ -15,7 +15,8 @@ enum codec { CODEC_NONE, CODEC_ZLIB, CODEC_ZSTD, CODEC_GZIP };
 
 #define CODEC_STEP_BYTES (64 * 1024) /* of input: some milliseconds at the highest level */
 
-/* Levels of zlib and gzip, 0 stores; zstd's -7 to 19, where 0 is no level. */
+/* Levels of zlib and gzip, 0 stores; zstd's -7 to 19, where 0 stores, too (the
+ * library's 0 is another word for 3). */
 #define CODEC_ZLIB_LEVEL_MAX 9
 #define CODEC_ZSTD_LEVEL_MIN (-7)
 #define CODEC_ZSTD_LEVEL_MAX 19

@@ -41,7 +41,7 @@ static bool has_level(enum codec codec, int level)
     case CODEC_GZIP:
         return level >= 0 && level <= CODEC_ZLIB_LEVEL_MAX;
     case CODEC_ZSTD:
-        return level != 0 && level >= CODEC_ZSTD_LEVEL_MIN && level <= CODEC_ZSTD_LEVEL_MAX;
+        return level >= CODEC_ZSTD_LEVEL_MIN && level <= CODEC_ZSTD_LEVEL_MAX;
     case CODEC_NONE:
         break;
     }
@@ -164,17 +164,48 @@ static int zstd_run(struct coder *c, struct bytes in, ZSTD_EndDirective how, str
     return 0;
 }
 
+/* Level 0, which is ours: each step is a frame of one raw block, as short as one can be (RFC
+ * 8878 3.1.1): magic; descriptor of a single segment whose size has four bytes, without a
+ * checksum; size; and of the block that it is the last, raw, and its size. */
+#define STORED_HEAD 12
+#define STORED_MAX  (128 * 1024) /* of a block */
+
+static_assert(CODEC_STEP_BYTES <= STORED_MAX, "a step is one block");
+
+static int zstd_store(struct bytes in, struct buf *out)
+{
+    uint32_t size = (uint32_t)in.len, block = size << 3 | 1;
+    const uint8_t head[STORED_HEAD] = {
+        0x28,
+        0xb5,
+        0x2f,
+        0xfd,
+        0xa0,
+        (uint8_t)size,
+        (uint8_t)(size >> 8),
+        (uint8_t)(size >> 16),
+        (uint8_t)(size >> 24),
+        (uint8_t)block,
+        (uint8_t)(block >> 8),
+        (uint8_t)(block >> 16),
+    };
+    int r = buf_append(out, head, sizeof(head));
+    return r < 0 ? r : buf_append(out, in.data, in.len);
+}
+
 /* A frame has one level: setting another in mid-frame succeeds and changes nothing. */
 static int zstd_set_level(struct coder *c, struct buf *out)
 {
     int r = c->is_open ? zstd_run(c, BYTES_NONE, ZSTD_e_end, out) : 0;
-    return r == 0 ? zstd_tell_level(c) : r;
+    return r == 0 && c->level != 0 ? zstd_tell_level(c) : r;
 }
 
 static int zstd_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
 {
     static const ZSTD_EndDirective how[] = {
         [CODER_MORE] = ZSTD_e_continue, [CODER_SYNC] = ZSTD_e_flush, [CODER_END] = ZSTD_e_end};
+    if (c->level == 0)
+        return in.len > 0 || flush == CODER_END ? zstd_store(in, out) : 0;
     return zstd_run(c, in, how[flush], out);
 }
 
@@ -256,7 +287,8 @@ int coder_step(struct coder *c, struct bytes in, enum coder_flush flush, struct 
 }
 
 /* zlib: literals of 9 bits, and 5 bytes for each stored block; head, flush and checksum. zstd:
- * ZSTD_compressBound(), and of two frames heads and checksums. */
+ * ZSTD_compressBound(), and of two frames heads and checksums, which is more than what is
+ * stored takes. */
 size_t coder_bound(const struct coder *c, size_t in_bytes)
 {
     size_t n = in_bytes + c->held_bytes;

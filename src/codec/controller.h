@@ -37,7 +37,7 @@ enum controller_limit {
 
 struct controller_decision {
     usec_t at;
-    int level;                      /* of the codec; 0 of zlib: stored */
+    int level;                      /* of the codec; 0: stored */
     enum controller_limit limit;    /* what this level is held back by */
     uint64_t sink_bytes_per_s;      /* as it drains now */
     uint64_t cpu_bytes_per_s;       /* of input at that level */

@@ -134,7 +134,7 @@ static int choose_level(struct compress_stream *c)
 static bool may_run_here(const struct compress_stream *c, int level)
 {
     /* storing is a copy; what another level holds back must come out first */
-    return c->settings.codec != CODEC_ZSTD && level == 0 && coder_level(c->coder) == 0;
+    return level == 0 && coder_level(c->coder) == 0;
 }
 
 /* -- steps one after the other -- */

@@ -4,7 +4,7 @@
  * what came before it is on its way. stream_info() tells of the stream below: what goes over
  * the wire. With a level that is automatic, codec/controller.h decides, fed with the steps and
  * with stream_info(below); TCP's unsent mark follows it.
- * Zlib's level 0 is a copy, and runs on the loop.
+ * Level 0 is a copy, and runs on the loop.
  *
  * The pool is runtime_codec_pool(): in the one for files, those that compress would stand
  * before everybody else (docs/adr/0032). stream_free() is for tasks here: it may park for the
