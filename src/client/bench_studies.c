@@ -186,11 +186,14 @@ int command_bench_study(int argc, char **argv)
 int command_bench_relay(int argc, char **argv)
 {
     struct addr to;
-    uint64_t rate;
-    if (argc != 3 || addr_parse(bytes_str(argv[1]), &to) < 0 ||
-        text_u64(bytes_str(argv[2]), 10, UINT64_MAX / 1024, &rate) < 0 || rate == 0) {
+    struct shaper_path path;
+    uint64_t trip_us;
+    if (argc != 4 || addr_parse(bytes_str(argv[1]), &to) < 0 ||
+        text_u64(bytes_str(argv[2]), 10, UINT64_MAX / 1024, &path.bytes_per_s) < 0 ||
+        text_u64(bytes_str(argv[3]), 10, USEC_PER_S, &trip_us) < 0 || path.bytes_per_s == 0) {
         fputs("ferry bench run-relay: for ferry's own use\n", stderr);
         return EXIT_USAGE;
     }
-    return shaper_run(&to, rate) < 0 ? EXIT_FAILED : EXIT_OK;
+    path.round_trip_us = trip_us;
+    return shaper_run(&to, &path) < 0 ? EXIT_FAILED : EXIT_OK;
 }

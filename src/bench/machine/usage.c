@@ -20,7 +20,7 @@ static struct bytes word(struct bytes text, unsigned n)
     return bytes_take_until(&text, ' ');
 }
 
-int usage_parse_stat(struct bytes text, uint64_t *ret_own, uint64_t *ret_children)
+int usage_parse_ticks(struct bytes text, uint64_t ret[USAGE_TICKS])
 {
     /* proc(5): "PID (NAME) STATE ...", and the name may hold blanks and brackets itself. */
     size_t after_name = text.len;
@@ -29,12 +29,22 @@ int usage_parse_stat(struct bytes text, uint64_t *ret_own, uint64_t *ret_childre
     if (after_name == 0)
         return -FERRY_EPROTO;
     struct bytes rest = bytes_skip(text, after_name + 1); /* from field 3 on */
-    uint64_t ticks[4];
-    for (unsigned i = 0; i < ARRAY_LEN(ticks); i++)
+    uint64_t ticks[USAGE_TICKS];
+    for (unsigned i = 0; i < USAGE_TICKS; i++)
         if (text_u64(word(rest, 14 - 2 + i), 10, UINT32_MAX, &ticks[i]) < 0)
             return -FERRY_EPROTO;
-    *ret_own = ticks[0] + ticks[1];
-    *ret_children = ticks[2] + ticks[3];
+    memcpy(ret, ticks, sizeof(ticks));
+    return 0;
+}
+
+int usage_parse_stat(struct bytes text, uint64_t *ret_own, uint64_t *ret_children)
+{
+    uint64_t ticks[USAGE_TICKS];
+    int r = usage_parse_ticks(text, ticks);
+    if (r < 0)
+        return r;
+    *ret_own = ticks[USAGE_USER] + ticks[USAGE_SYSTEM];
+    *ret_children = ticks[USAGE_CHILD_USER] + ticks[USAGE_CHILD_SYSTEM];
     return 0;
 }
 
@@ -107,9 +117,9 @@ static int add_process(struct walk *w, unsigned pid)
 {
     struct bytes text;
     int r = proc_read(&w->proc, pid, "stat", &text);
-    uint64_t own = 0, children = 0;
+    uint64_t ticks[USAGE_TICKS] = {0};
     if (r == 0)
-        r = usage_parse_stat(text, &own, &children);
+        r = usage_parse_ticks(text, ticks);
     if (r < 0)
         return r;
     w->threads_us = 0;
@@ -123,8 +133,11 @@ static int add_process(struct walk *w, unsigned pid)
     /* Ticks are coarse and complete, the threads' times exact but without ended threads: both
      * are lower bounds. */
     usec_t tick_us = USEC_PER_S / (usec_t)sysconf(_SC_CLK_TCK);
-    usec_t own_us = own * tick_us;
-    w->sum.cpu_us += (own_us > w->threads_us ? own_us : w->threads_us) + children * tick_us;
+    usec_t own_us = (ticks[USAGE_USER] + ticks[USAGE_SYSTEM]) * tick_us;
+    usec_t children_us = (ticks[USAGE_CHILD_USER] + ticks[USAGE_CHILD_SYSTEM]) * tick_us;
+    w->sum.cpu_us += (own_us > w->threads_us ? own_us : w->threads_us) + children_us;
+    w->sum.user_us += (ticks[USAGE_USER] + ticks[USAGE_CHILD_USER]) * tick_us;
+    w->sum.system_us += (ticks[USAGE_SYSTEM] + ticks[USAGE_CHILD_SYSTEM]) * tick_us;
     w->sum.processes++;
     return 0;
 }

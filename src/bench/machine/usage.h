@@ -16,6 +16,7 @@
 struct usage {
     unsigned processes;
     usec_t cpu_us;
+    usec_t user_us, system_us; /* the same told apart, but by clock ticks alone */
     uint64_t dirty_bytes;
     int dirty_result; /* why dirty_bytes is not known: -EACCES, of a process of somebody else */
 };
@@ -33,6 +34,16 @@ PARKS MUST_CHECK int usage_read(struct pool *, unsigned pid, bool with_memory,
 /* -- the formats; -FERRY_EPROTO if it is none -- */
 
 /* /proc/PID/stat: clock ticks of the process, and of the children it has waited for. */
+enum usage_ticks {
+    USAGE_USER,
+    USAGE_SYSTEM,
+    USAGE_CHILD_USER,
+    USAGE_CHILD_SYSTEM,
+    USAGE_TICKS
+};
+
+MUST_CHECK int usage_parse_ticks(struct bytes, uint64_t ret[USAGE_TICKS]);
+/* User and system in one. */
 MUST_CHECK int usage_parse_stat(struct bytes, uint64_t *ret_own, uint64_t *ret_children);
 /* /proc/PID/smaps_rollup: the bytes of its line "Private_Dirty". */
 MUST_CHECK int usage_parse_dirty(struct bytes, uint64_t *ret_bytes);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/study/commands.h"
 #include "bench/study/data.h"
+#include "bench/study/goals.h"
 #include "bench/study/place.h"
 #include "crypto/retired.h"
 #include "task/sys.h"
@@ -22,42 +23,58 @@
     "@FERRY@ cp -q -B -F @HOME@/ssh_config -P @PORT@ --compress none --cipher " cipher         \
     " @DATA@ @HOST@:in/"
 
+#define WHOLE            "One file by cipher"
+#define FERRY_TO(server) "ferry cp to " server
+#define FTP_TO_VSFTPD    "ferry cp ftp: to vsftpd"
+#define FTP_TO_FERRYD    "ferry cp ftp: to ferryd"
+
 static const struct row {
     const char *label, *program, *command;
     enum study_server server;
     const char *retired;
+    bool is_shell;
 } rows[] = {
-    {"scp -o Compression=no", "scp", SCP SCP_FREE SCP_TO, STUDY_SSHD, NULL},
-    {"scp -c arcfour -o Compression=no", "scp", NULL, STUDY_SSHD, SSH_RETIRED_ARCFOUR},
-    {"scp -c blowfish-cbc -o Compression=no", "scp", NULL, STUDY_SSHD, SSH_RETIRED_BLOWFISH},
-    {"scp -c aes128-cbc -o Compression=no", "scp", SCP_BY("aes128-cbc"), STUDY_SSHD, NULL},
-    {"scp -c 3des-cbc -o Compression=no", "scp", SCP_BY("3des-cbc"), STUDY_SSHD, NULL},
-    {"scp -c aes128-ctr -o Compression=no", "scp", SCP_BY("aes128-ctr"), STUDY_SSHD, NULL},
-    {"scp -c aes256-ctr -o Compression=no", "scp", SCP_BY("aes256-ctr"), STUDY_SSHD, NULL},
+    {"scp -o Compression=no", "scp", SCP SCP_FREE SCP_TO, STUDY_SSHD, NULL, false},
+    {"scp -c arcfour -o Compression=no", "scp", NULL, STUDY_SSHD, SSH_RETIRED_ARCFOUR, false},
+    {"scp -c blowfish-cbc -o Compression=no", "scp", NULL, STUDY_SSHD, SSH_RETIRED_BLOWFISH,
+     false},
+    {"scp -c aes128-cbc -o Compression=no", "scp", SCP_BY("aes128-cbc"), STUDY_SSHD, NULL,
+     false},
+    {"scp -c 3des-cbc -o Compression=no", "scp", SCP_BY("3des-cbc"), STUDY_SSHD, NULL, false},
+    {"scp -c aes128-ctr -o Compression=no", "scp", SCP_BY("aes128-ctr"), STUDY_SSHD, NULL,
+     false},
+    {"scp -c aes256-ctr -o Compression=no", "scp", SCP_BY("aes256-ctr"), STUDY_SSHD, NULL,
+     false},
     {"scp -c aes128-gcm@openssh.com -o Compression=no", "scp", SCP_BY("aes128-gcm@openssh.com"),
-     STUDY_SSHD, NULL},
+     STUDY_SSHD, NULL, false},
     {"scp -c aes256-gcm@openssh.com -o Compression=no", "scp", SCP_BY("aes256-gcm@openssh.com"),
-     STUDY_SSHD, NULL},
+     STUDY_SSHD, NULL, false},
     {"scp -c chacha20-poly1305@openssh.com -o Compression=no", "scp",
-     SCP_BY("chacha20-poly1305@openssh.com"), STUDY_SSHD, NULL},
-    {"ferry cp to sshd", NULL, FERRY_BY("auto"), STUDY_SSHD, NULL},
-    {"ferry cp to ferryd", NULL, FERRY_BY("auto"), STUDY_FERRYD_SSH, NULL},
+     SCP_BY("chacha20-poly1305@openssh.com"), STUDY_SSHD, NULL, false},
+    {FERRY_TO("sshd"), NULL, FERRY_BY("auto"), STUDY_SSHD, NULL, false},
+    {FERRY_TO("ferryd"), NULL, FERRY_BY("auto"), STUDY_FERRYD_SSH, NULL, false},
     {"ferry cp --cipher aes128-ctr to ferryd", NULL, FERRY_BY("aes128-ctr"), STUDY_FERRYD_SSH,
-     NULL},
+     NULL, false},
     {"ferry cp --cipher aes128-gcm@openssh.com to ferryd", NULL,
-     FERRY_BY("aes128-gcm@openssh.com"), STUDY_FERRYD_SSH, NULL},
+     FERRY_BY("aes128-gcm@openssh.com"), STUDY_FERRYD_SSH, NULL, false},
     {"ferry cp --cipher aes256-gcm@openssh.com to ferryd", NULL,
-     FERRY_BY("aes256-gcm@openssh.com"), STUDY_FERRYD_SSH, NULL},
+     FERRY_BY("aes256-gcm@openssh.com"), STUDY_FERRYD_SSH, NULL, false},
     {"ferry cp --cipher chacha20-poly1305@openssh.com to ferryd", NULL,
-     FERRY_BY("chacha20-poly1305@openssh.com"), STUDY_FERRYD_SSH, NULL},
-    {"ncftpput -m to vsftpd", "ncftpput", NCFTPPUT, STUDY_VSFTPD, NULL},
-    {"curl -T ftp: to vsftpd", "curl", CURL_FTP, STUDY_VSFTPD, NULL},
-    {"ferry cp ftp: to vsftpd", NULL, FERRY_FTP "--compress none" FERRY_FTP_TO, STUDY_VSFTPD,
-     NULL},
-    {"ferry cp ftp: to ferryd", NULL, FERRY_FTP "--compress none" FERRY_FTP_TO,
-     STUDY_FERRYD_FTP, NULL},
+     FERRY_BY("chacha20-poly1305@openssh.com"), STUDY_FERRYD_SSH, NULL, false},
+    {"scp to ferryd -o Compression=no", "scp", SCP SCP_FREE SCP_TO, STUDY_FERRYD_SSH, NULL,
+     false},
+    {"ncftpput -m to vsftpd", "ncftpput", NCFTPPUT, STUDY_VSFTPD, NULL, false},
+    {"curl -T ftp: to vsftpd", "curl", CURL_FTP, STUDY_VSFTPD, NULL, false},
+    {"lftp put to vsftpd", "lftp", LFTP("set ftp:use-mode-z no"), STUDY_VSFTPD, NULL, true},
+    {FTP_TO_VSFTPD, NULL, FERRY_FTP "--compress none" FERRY_FTP_TO, STUDY_VSFTPD, NULL, false},
+    {"ncftpput -m to ferryd", "ncftpput", NCFTPPUT, STUDY_FERRYD_FTP, NULL, false},
+    {"curl -T ftp: to ferryd", "curl", CURL_FTP, STUDY_FERRYD_FTP, NULL, false},
+    {"lftp put to ferryd", "lftp", LFTP("set ftp:use-mode-z no"), STUDY_FERRYD_FTP, NULL, true},
+    {FTP_TO_FERRYD, NULL, FERRY_FTP "--compress none" FERRY_FTP_TO, STUDY_FERRYD_FTP, NULL,
+     false},
     {"rsync --stats -a to its daemon", "rsync",
-     "/usr/bin/rsync --stats -a @DATA@ rsync://@HOST@:@PORT@/data/in/", STUDY_RSYNCD, NULL},
+     "/usr/bin/rsync --stats -a @DATA@ rsync://@HOST@:@PORT@/data/in/", STUDY_RSYNCD, NULL,
+     false},
 };
 
 /* OpenSSL's name, and ssh's. */
@@ -112,6 +129,7 @@ static int add_rows(struct study *s, unsigned table, unsigned data)
                              .column = "real",
                              .program = rows[i].program,
                              .command = rows[i].command,
+                             .is_shell = rows[i].is_shell,
                              .server = rows[i].server,
                              .data = data,
                              .retired = rows[i].retired,
@@ -135,7 +153,7 @@ static int add_alone(struct study *s, unsigned table, unsigned data)
 static int fill(struct study *s)
 {
     static const struct study_heading whole = {
-        .title = "One file by cipher", .corner = "Xfer type", .lists_runs = true};
+        .title = WHOLE, .corner = "Xfer type", .lists_runs = true};
     static const struct study_heading primitives = {
         .title = "Ciphers alone, one core", .corner = "cipher", .is_rate = true};
     int data = data_noise(s, "bigdata.tar.bz2", choose_bytes(s));
@@ -152,10 +170,46 @@ static int fill(struct study *s)
     return r;
 }
 
+static void judge(struct study *s)
+{
+    static const struct {
+        const char *text, *what, *than;
+        enum study_field field;
+        double least;
+    } goals[] = {
+        {"one file to sshd: times as fast as scp", FERRY_TO("sshd"), "scp -o Compression=no",
+         STUDY_REAL, 1.2},
+        {"one file to ferryd: times as fast as scp to sshd", FERRY_TO("ferryd"),
+         "scp -o Compression=no", STUDY_REAL, 2.5},
+        {"client's CPU to vsftpd: ncftpput's beside ours", FTP_TO_VSFTPD,
+         "ncftpput -m to vsftpd", STUDY_CLIENT, 1},
+        {"client's CPU to vsftpd: curl's beside ours", FTP_TO_VSFTPD, "curl -T ftp: to vsftpd",
+         STUDY_CLIENT, 1},
+        {"client's CPU to vsftpd: lftp's beside ours", FTP_TO_VSFTPD, "lftp put to vsftpd",
+         STUDY_CLIENT, 1},
+        {"client's CPU to ferryd: ncftpput's beside ours", FTP_TO_FERRYD,
+         "ncftpput -m to ferryd", STUDY_CLIENT, 1},
+        {"client's CPU to ferryd: curl's beside ours", FTP_TO_FERRYD, "curl -T ftp: to ferryd",
+         STUDY_CLIENT, 1},
+        {"client's CPU to ferryd: lftp's beside ours", FTP_TO_FERRYD, "lftp put to ferryd",
+         STUDY_CLIENT, 1},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(goals); i++)
+        study_judge_pair(s, goals[i].text,
+                         &(struct study_pair){.table = WHOLE,
+                                              .column = "real",
+                                              .what = goals[i].what,
+                                              .than = goals[i].than,
+                                              .field = goals[i].field,
+                                              .least = goals[i].least});
+}
+
 const struct study_suite study_ciphers = {
     .name = "ciphers",
     .title = "Ciphers",
     .origin = "one compressed file of 3.9 GB by scp under several ciphers, by FTP and by the "
               "rsync daemon: real, user and system time of three runs and their average (2013)",
     .fill = fill,
+    .judge = judge,
 };

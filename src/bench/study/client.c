@@ -188,6 +188,7 @@ static int read_some(struct client *c, struct buf *all)
 static int watch(struct client *c, const struct client_call *call, struct buf *all)
 {
     usec_t until = c->began + call->timeout_us;
+    usec_t mark = call->at_mark != NULL ? c->began + call->mark_us : USEC_NEVER;
     int r = 1;
     while (r > 0) {
         struct pollfd ends[] = {{.fd = c->output, .events = POLLIN},
@@ -195,7 +196,12 @@ static int watch(struct client *c, const struct client_call *call, struct buf *a
         usec_t now = clock_now();
         if (now >= until)
             return -ETIMEDOUT;
-        r = sys_poll(ends, 2, (int)((until - now) / USEC_PER_MS) + 1);
+        if (now >= mark) {
+            call->at_mark(call->mark_arg);
+            mark = USEC_NEVER;
+        }
+        usec_t next = mark < until ? mark : until;
+        r = sys_poll(ends, 2, next > now ? (int)((next - now) / USEC_PER_MS) + 1 : 0);
         if (r > 0 && (ends[1].revents & POLLIN) != 0)
             return -ECANCELED;
         if (r > 0)

@@ -32,6 +32,10 @@ struct client_call {
     const struct share *share; /* NULL: none */
     int signals;               /* a signalfd: a signal ends it */
     usec_t timeout_us;
+    /* NULL: nothing. Called once, so long after the start. */
+    void (*at_mark)(void *arg);
+    void *mark_arg;
+    usec_t mark_us;
 };
 
 /* -EINVAL: a word that is not known. */

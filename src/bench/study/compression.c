@@ -75,8 +75,9 @@ static int add_cells(struct study *s, unsigned link, unsigned data)
 
 static int fill(struct study *s)
 {
-    static const struct study_heading table = {
-        .title = "scp of an archive of sources", .corner = "seconds", .chart = STUDY_BARS};
+    static const struct study_heading table = {.title = "scp of an archive of sources",
+                                               .corner = "seconds (KB/s)",
+                                               .tells_rate = true};
     const struct study_options *o = s->options;
     int data = data_source_tar(s, o->bytes > 0 ? o->bytes
                                   : o->quick   ? QUICK_BYTES

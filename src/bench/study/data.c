@@ -131,6 +131,22 @@ int data_noise(struct study *s, const char *name, uint64_t bytes)
     return r < 0 ? r : number;
 }
 
+int data_hole(struct study *s, const char *name, uint64_t bytes)
+{
+    struct study_data *d;
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, .mode = 0644};
+    int number = new_data(s, name, s->place->datadir, &d);
+    int fd = number < 0 ? number : sys_openat2(AT_FDCWD, d->path, &how);
+    int r = fd < 0 ? fd : sys_ftruncate(fd, (off_t)bytes);
+    sys_close(fd);
+    if (number >= 0)
+        d->bytes = bytes;
+    if (r == 0)
+        snprintf(d->note, sizeof(d->note), "%llu bytes of a hole: zeros that take no memory",
+                 (unsigned long long)bytes);
+    return r < 0 ? r : number;
+}
+
 /* Written, not left as a hole: pages are read as those of any file are. */
 static int write_zeros(const char *path, uint64_t len, const uint8_t *zeros)
 {
@@ -187,7 +203,8 @@ static const struct source {
       "/usr/share -xdev -name '*.ps' -o -name '*.eps' -o -name '*.svg'"},
      {"text", 646529, "/usr/share -xdev -name 'changelog' -o -name '*.txt' -o -name '*.po'"},
      {"C source", 1445408, "/usr/include /usr/src -xdev -name '*.h' -o -name '*.c'"}},
-    {{"JPEG", 141551, "/usr/share -xdev -name '*.jpg' -o -name '*.jpeg' -o -name '*.webp'"},
+    {{"picture (JPEG, PNG)", 141551,
+      "/usr/share -xdev -name '*.jpg' -o -name '*.jpeg' -o -name '*.png'"},
      {"shared library", 1005912, "/usr/lib -xdev -name 'libX11.so.6.*' -o -name 'libc.so.6'"},
      {"program", 1587712, "/usr/bin -xdev -name 'gs' -o -name 'python3.*' -o -name 'bash'"}},
 };
@@ -210,21 +227,20 @@ static int find_sources(const struct source *from, struct buf *ret_paths)
     return r;
 }
 
-/* What each level makes of it, as the study's last table has it: "; gzip -1, -6, -9: 1 2 3". */
-static int ask_levels(struct study *s, struct bytes text, char ret[STUDY_LABEL_MAX])
+/* What each level makes of it, as the study's last table has it: three lines. */
+static int ask_levels(struct study *s, struct bytes text, struct study_source *ret)
 {
     char path[STUDY_PATH_MAX], script[2 * STUDY_PATH_MAX];
     struct buf said;
     buf_init(&said, SAID_MAX);
     snprintf(path, sizeof(path), "%.300s/source", s->place->datadir);
-    snprintf(script, sizeof(script),
-             "for l in 1 6 9; do gzip -$l -c %s | wc -c; done | tr '\\n' ' '", path);
+    snprintf(script, sizeof(script), "for l in 1 6 9; do gzip -$l -c %s | wc -c; done", path);
     int r = file_write(path, 0600, text);
     if (r == 0)
         r = run_script(script, &said);
-    if (r == 0)
-        snprintf(ret, STUDY_LABEL_MAX, "; gzip -1, -6, -9: %.*s", (int)said.len,
-                 (const char *)said.data);
+    struct bytes rest = buf_bytes(&said);
+    for (unsigned i = 0; r == 0 && i < STUDY_LEVELS; i++)
+        r = text_u64(bytes_take_until(&rest, '\n'), 10, UINT64_MAX, &ret->at_level[i]);
     buf_done(&said);
     return r;
 }
@@ -237,7 +253,7 @@ static int read_source(struct study *s, unsigned group, const struct source *fro
     size_t before = ret->len;
     unsigned count = 0;
     buf_init(&paths, SAID_MAX);
-    int r = find_sources(from, &paths);
+    int r = s->source_count < STUDY_SOURCES_MAX ? find_sources(from, &paths) : -E2BIG;
     struct bytes rest = buf_bytes(&paths);
     while (r == 0 && rest.len > 0 && ret->len - before < from->bytes) {
         text_copy(path, sizeof(path), bytes_take_until(&rest, '\n'));
@@ -245,15 +261,18 @@ static int read_source(struct study *s, unsigned group, const struct source *fro
             memcpy(first, path, sizeof(first));
         r = file_read(path, ret);
     }
-    if (r == 0 && ret->len - before > from->bytes)
-        ret->len = before + from->bytes;
-    char levels[STUDY_LABEL_MAX] = "";
-    if (r == 0)
-        r = ask_levels(s, bytes_of(ret->data + before, ret->len - before), levels);
-    study_note(s, "group %u, %s: %.100s%s, %zu bytes%s", group + 1, from->what, first,
-               count > 1 ? " and others" : "", ret->len - before, levels);
     buf_done(&paths);
-    return r;
+    if (r < 0)
+        return r;
+    if (ret->len - before > from->bytes)
+        ret->len = before + from->bytes;
+    struct study_source *source = &s->sources[s->source_count++];
+    source->group = group;
+    source->bytes = ret->len - before;
+    text_copy(source->what, sizeof(source->what), bytes_str(from->what));
+    snprintf(source->path, sizeof(source->path), "%.280s%s", first,
+             count > 1 ? " and others" : "");
+    return ask_levels(s, bytes_of(ret->data + before, source->bytes), source);
 }
 
 /* The first `share` of each file, and all of them as often as they fit. */

@@ -11,6 +11,8 @@
 MUST_CHECK int data_source_tar(struct study *, uint64_t bytes);
 /* One file of noise, as a compressed one is. */
 MUST_CHECK int data_noise(struct study *, const char *name, uint64_t bytes);
+/* One file with nothing in it but its length: takes no memory. */
+MUST_CHECK int data_hole(struct study *, const char *name, uint64_t bytes);
 /* `count` files of `each` bytes: noise, or zeros. */
 MUST_CHECK int data_folder(struct study *, const char *name, unsigned count, uint64_t each,
                            bool is_zero);

@@ -10,12 +10,12 @@
 #include "bench/machine/file.h"
 #include "bench/peers/peer_program.h"
 #include "bench/study/place.h"
+#include "bench/study/record.h"
 #include "task/sys.h"
 
 #define CELL_US    (1800 * USEC_PER_S)
 #define SAID_MAX   4096
 #define LINK_TRIES 3
-#define TOOL_US    (20 * USEC_PER_S)
 
 /* -- what ends a cell's part in it -- */
 
@@ -73,11 +73,20 @@ static void test_link(struct place *p, struct study_link *link)
     }
 }
 
-/* Where no name space can be had: a relay tests itself each time that it is started. */
+/* As far as the ssh suite takes it: what is a quarter too long is another path. */
+static bool is_trip_off(const struct study_link *link)
+{
+    usec_t wanted = link->round_trip_us;
+    return wanted > 0 &&
+           (link->measured_trip_us < wanted || link->measured_trip_us > wanted + wanted / 4);
+}
+
+/* Where no name space can be had, or there is a round trip: a relay tests itself each time that
+ * it is started. */
 static int set_relay(struct study *s, struct study_cell *cell)
 {
     struct study_link *link = &s->links[cell->link];
-    int r = place_relay(s->place, cell->server, link->bytes_per_s, &link->measured);
+    int r = place_relay(s->place, cell->server, link);
     if (r == -EOPNOTSUPP)
         return end_cell(
             cell, STUDY_FAILED,
@@ -86,6 +95,8 @@ static int set_relay(struct study *s, struct study_cell *cell)
         return fail_cell(cell, "the relay", r, NULL);
     if (is_off(link))
         return end_cell(cell, STUDY_FAILED, "the relay's self-test: not within 3 %");
+    if (is_trip_off(link))
+        return end_cell(cell, STUDY_FAILED, "the relay's self-test: another round trip");
     return 0;
 }
 
@@ -95,7 +106,7 @@ static int set_link(struct study *s, struct study_cell *cell)
     struct place *p = s->place;
     if (link->bytes_per_s == 0)
         return 0;
-    if (p->link_result < 0)
+    if (p->link_result < 0 || link->round_trip_us > 0)
         return set_relay(s, cell);
     struct buf said;
     buf_init(&said, SAID_MAX);
@@ -166,6 +177,10 @@ struct attempt {
     char datadir[STUDY_PATH_MAX];
     struct buf said;
     bool is_empty;
+    /* where a window of time is measured: its beginning */
+    usec_t from;
+    uint64_t bytes_before;
+    int result;
 };
 
 static struct client_call call_of(const struct attempt *a, const char *command, bool is_shell)
@@ -186,13 +201,53 @@ static bool is_shaped(const struct attempt *a)
     return a->study->links[a->cell->link].bytes_per_s > 0;
 }
 
+static bool is_relayed(const struct attempt *a)
+{
+    return is_shaped(a) && (a->study->place->link_result < 0 ||
+                            a->study->links[a->cell->link].round_trip_us > 0);
+}
+
+/* -- a window of time: what has come at its beginning and at its end -- */
+
+static void begin_window(void *arg)
+{
+    struct attempt *a = arg;
+    a->result = place_count(a->study->place, &a->bytes_before);
+    a->from = clock_now();
+}
+
+/* The client was ended, with what it was still doing: its times say nothing. */
+static int end_window(struct attempt *a, int result, struct study_run *run)
+{
+    uint64_t bytes = 0;
+    usec_t now = clock_now();
+    int r = place_count(a->study->place, &bytes);
+    *run = (struct study_run){0};
+    if (result < 0 && result != -ETIMEDOUT)
+        return result;
+    if (r < 0 || a->result < 0)
+        return r < 0 ? r : a->result;
+    if (a->from == 0 || bytes <= a->bytes_before || now <= a->from)
+        return -FERRY_ETRUNCATED;
+    run->real_s = (double)(now - a->from) / (double)USEC_PER_S;
+    run->bytes = bytes - a->bytes_before;
+    return 0;
+}
+
 /* The client, from the far side of the link if there is one. */
 static int run_client(struct attempt *a, struct study_run *run)
 {
     const struct place *p = a->study->place;
-    bool is_far = is_shaped(a) && p->link_result == 0;
-    const struct client_call call = call_of(a, a->cell->command, a->cell->is_shell);
+    const struct study_window *window = &a->cell->window;
+    bool is_far = is_shaped(a) && !is_relayed(a);
+    struct client_call call = call_of(a, a->cell->command, a->cell->is_shell);
     struct client client;
+    if (window->until_s > 0) {
+        call.timeout_us = window->until_s * USEC_PER_S;
+        call.at_mark = begin_window;
+        call.mark_arg = a;
+        call.mark_us = window->from_s * USEC_PER_S;
+    }
     int r = is_far ? link_enter(&p->link, true) : 0;
     if (r < 0)
         return r;
@@ -200,6 +255,8 @@ static int run_client(struct attempt *a, struct study_run *run)
     int back = is_far ? link_enter(&p->link, false) : 0;
     if (r == 0)
         r = client_wait(&client, &call, run, &a->said);
+    if (window->until_s > 0)
+        r = end_window(a, r, run);
     return r == 0 ? back : r;
 }
 
@@ -221,28 +278,47 @@ static int run_with_receiver(struct attempt *a, struct study_run *run)
         call.timeout_us = 1;
     int ended = client_wait(&receiver, &call, &other, &a->said);
     run->real_s = (double)(clock_now() - began) / (double)USEC_PER_S;
-    run->server_s = other.user_s + other.system_s;
+    run->server_user_s = other.user_s;
+    run->server_system_s = other.system_s;
     return r == 0 ? ended : r;
+}
+
+/* The sum is exact where the kernel tells nanoseconds, the parts are in clock ticks: they are
+ * scaled to it. */
+static void put_server_times(const struct usage *before, const struct usage *after,
+                             struct study_run *run)
+{
+    double cpu_s = (double)(after->cpu_us - before->cpu_us) / (double)USEC_PER_S;
+    double user = (double)(after->user_us - before->user_us);
+    double system = (double)(after->system_us - before->system_us);
+    double share = user + system > 0 ? user / (user + system) : 0;
+    run->server_user_s = cpu_s * share;
+    run->server_system_s = cpu_s - run->server_user_s;
 }
 
 static int run_once(struct attempt *a, struct study_run *run)
 {
     const struct place *p = a->study->place;
     struct study_cell *cell = a->cell;
+    struct usage before, after;
     *run = (struct study_run){0};
     int r = place_clean(p);
     if (r < 0)
         return r;
-    place_words(p, cell->server, &a->study->data[cell->data],
-                is_shaped(a) && p->link_result < 0, a->is_empty, a->datadir, &a->words);
+    place_words(p, cell->server, &a->study->data[cell->data], is_relayed(a), a->is_empty,
+                a->datadir, &a->words);
     unsigned processes = place_server_processes(p, cell->server);
-    double before = place_server_cpu(p, cell->server, processes);
+    place_server_cpu(p, cell->server, processes, &before);
     r = cell->receiver != NULL ? run_with_receiver(a, run) : run_client(a, run);
-    if (cell->receiver == NULL)
-        run->server_s = place_server_cpu(p, cell->server, processes) - before;
-    if (r == 0)
-        r = place_check(p, a->is_empty ? 0 : a->study->data[cell->data].bytes);
-    return r;
+    if (cell->receiver == NULL && cell->window.until_s == 0) {
+        place_server_cpu(p, cell->server, processes, &after);
+        if (after.cpu_us >= before.cpu_us)
+            put_server_times(&before, &after, run);
+    }
+    if (cell->window.until_s > 0)
+        return r;
+    run->bytes = a->is_empty ? 0 : a->study->data[cell->data].bytes;
+    return r == 0 ? place_check(p, run->bytes) : r;
 }
 
 static int run_cell(struct study *s, struct study_cell *cell)
@@ -253,6 +329,7 @@ static int run_cell(struct study *s, struct study_cell *cell)
     int r = 0;
     if (cell->measure != NULL) {
         run.real_s = run.user_s = cell->measure(s, cell);
+        run.bytes = s->data[cell->data].bytes;
     } else {
         a.is_empty = cell->subtracts_start;
         if (a.is_empty)
@@ -300,52 +377,7 @@ static int run_rounds(struct study *s)
     return r;
 }
 
-/* -- the record -- */
-
-static const struct tool {
-    const char *argv[4];
-} tools[] = {
-    {{"/usr/bin/ssh", "-V"}},          {{"/usr/bin/pscp", "-V"}},
-    {{"/usr/bin/lftp", "--version"}},  {{"/usr/bin/curl", "--version"}},
-    {{"/usr/bin/rsync", "--version"}}, {{"/usr/bin/tar", "--version"}},
-    {{"/usr/bin/gzip", "--version"}},
-};
-
-static void ask_versions(struct study *s)
-{
-    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-        struct buf said;
-        char line[128];
-        buf_init(&said, SAID_MAX);
-        int r = peer_program_run(tools[i].argv, NULL, TOOL_US, &said);
-        struct bytes rest = buf_bytes(&said);
-        text_copy_printable(line, sizeof(line), bytes_take_until(&rest, '\n'));
-        if (r == 0 || (r == -ECANCELED && said.len > 0)) /* pscp -V ends with 1 */
-            study_version(s, "client: %s", line);
-        buf_done(&said);
-    }
-    study_version(s, "client: ferry %s", FERRY_VERSION);
-}
-
-static void note_surroundings(struct study *s)
-{
-    const struct place *p = s->place;
-    if (s->options->cpu_share > 0 && p->share_result < 0)
-        study_note(s, "--cpu-share: not done: no cpu controller can be used here (%s)",
-                   err_text(p->share_result));
-    else if (s->options->cpu_share > 0)
-        study_note(s, "the sender has %u %% of one core, by a control group",
-                   s->options->cpu_share);
-    study_note(s,
-               "the client's user and system time are of its process tree, the server's "
-               "time of the server's; files are received %s",
-               p->stage->is_memory ? "on tmpfs" : "on a disk: there is no tmpfs");
-    if (p->link_result < 0)
-        study_note(s, "%.160s; a relay of our own stands in", p->link_error);
-    for (unsigned i = 0; i < s->data_count; i++)
-        if (s->data[i].note[0] != '\0' && strncmp(s->data[i].name, "group-", 6) != 0)
-            study_note(s, "data: %.240s", s->data[i].note);
-}
+/* -- the whole -- */
 
 static int run_in_place(struct study *s)
 {
@@ -359,9 +391,10 @@ static int run_in_place(struct study *s)
         r = s->suite->fill(s);
     }
     if (r == 0) {
-        ask_versions(s);
-        note_surroundings(s);
+        study_record(s);
         r = run_rounds(s);
+        if (s->suite->judge != NULL && (r == 0 || r == -ECANCELED))
+            s->suite->judge(s);
     }
     study_progress(s, NULL);
     place_close(s->place);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "bench/study/goals.h"
 #include "bench/study/report.h"
 
 /* Wide tables scroll by themselves; the page never does sideways. Colours are told apart also
@@ -24,6 +25,9 @@ static const char style[] =
     "thead th{background:var(--head)}th:first-child{text-align:left;white-space:normal;"
     "min-width:8.5rem}\n"
     "td.n{color:var(--dim);font-style:italic}small{color:var(--dim)}\n"
+    "td.b{font-weight:700}td.w{text-align:left;white-space:normal;min-width:5rem}"
+    "thead td.w{background:var(--head);font-weight:700}th.g0,th.g1{text-align:center}\n"
+    "details{margin-top:.75rem}summary{cursor:pointer;color:var(--dim)}b{color:var(--fg)}\n"
     ".g{stroke:var(--line)}.charts{display:flex;flex-wrap:wrap;gap:1rem;margin-top:1rem}\n"
     "svg{width:100%;max-width:34rem;height:auto;flex:1 1 20rem}\n"
     "svg text{font:11px system-ui,sans-serif;fill:var(--fg)}svg .v{fill:var(--dim)}\n"
@@ -59,7 +63,9 @@ static void print_cell(const struct study *s, const struct study_cell *cell, FIL
 {
     char text[STUDY_CELL_TEXT_MAX];
     bool is_number = cell != NULL && cell->state == STUDY_MEASURED;
-    fprintf(out, "<td%s", is_number ? "" : " class=\"n\"");
+    bool is_best =
+        is_number && s->tables[cell->table].groups[0] != NULL && study_is_best(s, cell);
+    fprintf(out, "<td%s", is_best ? " class=\"b\"" : is_number ? "" : " class=\"n\"");
     if (!is_number && cell != NULL) {
         fputs(" title=\"", out);
         study_escaped_print(cell->reason, out);
@@ -71,40 +77,166 @@ static void print_cell(const struct study *s, const struct study_cell *cell, FIL
     fputs("</td>", out);
 }
 
-static void print_times(const struct study_cell *cell, FILE *out)
+static void print_times_of(const struct study_cell *cell, FILE *out)
 {
-    static const enum study_field fields[] = {STUDY_USER, STUDY_SYSTEM, STUDY_SERVER};
-
-    for (unsigned i = 0; i < ARRAY_LEN(fields); i++)
-        if (cell != NULL && cell->state == STUDY_MEASURED)
-            fprintf(out, "<td>%.3f</td>", study_median(cell, fields[i]));
+    for (unsigned i = 0; i < STUDY_TIMES; i++)
+        if (study_has_times(cell))
+            fprintf(out, "<td>%.3f</td>", study_median(cell, study_times[i].field));
         else
             fputs("<td></td>", out);
+}
+
+static void print_times_heading(FILE *out)
+{
+    for (unsigned i = 0; i < STUDY_TIMES; i++)
+        print_element("th scope=\"col\"", study_times[i].name, out);
+}
+
+/* One head, or two where the table's labels have two parts. */
+static void print_label(const char *label, const char *scope, bool is_split, FILE *out)
+{
+    char first[STUDY_LABEL_MAX], element[32];
+    const char *second;
+    (void)study_split_label(label, first, &second);
+    snprintf(element, sizeof(element), "th scope=\"%s\"", scope);
+    print_element(element, is_split ? first : label, out);
+    if (is_split)
+        print_element("td class=\"w\"", second, out);
+}
+
+static void print_groups(const struct study_table *t, FILE *out)
+{
+    fputs("<tr><th></th>", out);
+    for (unsigned g = 0; g < STUDY_GROUPS_MAX && t->groups[g] != NULL; g++) {
+        fprintf(out, "<th class=\"g%u\" scope=\"colgroup\" colspan=\"%u\">", g,
+                study_group_columns(t, g));
+        study_escaped_print(t->groups[g], out);
+        fputs("</th>", out);
+    }
+    fputs("</tr>\n", out);
 }
 
 static void print_table(const struct study *s, unsigned table, FILE *out)
 {
     const struct study_table *t = &s->tables[table];
-    bool has_times = t->column_count == 1;
-    fputs("<div class=\"t\" tabindex=\"0\"><table>\n<thead><tr>", out);
-    print_element("th scope=\"col\"", t->corner, out);
+    char unused[STUDY_LABEL_MAX];
+    const char *second;
+    bool has_times = t->column_count == 1 && study_table_has_times(s, table);
+    bool is_split = study_split_label(t->corner, unused, &second);
+    fputs("<div class=\"t\" tabindex=\"0\"><table>\n<thead>", out);
+    if (t->groups[0] != NULL)
+        print_groups(t, out);
+    fputs("<tr>", out);
+    print_label(t->corner, "col", is_split, out);
     for (unsigned c = 0; c < t->column_count; c++)
-        print_element("th scope=\"col\"", t->columns[c], out);
+        print_element("th scope=\"col\"", study_column_text(t, c), out);
     if (has_times)
-        fputs("<th scope=\"col\">user</th><th scope=\"col\">system</th>"
-              "<th scope=\"col\">server's CPU</th>",
-              out);
+        print_times_heading(out);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (unsigned r = 0; r < t->row_count; r++) {
         fputs("<tr>", out);
-        print_element("th scope=\"row\"", t->rows[r], out);
+        print_label(t->rows[r], "row", is_split, out);
         for (unsigned c = 0; c < t->column_count; c++)
             print_cell(s, study_at(s, table, r, c), out);
         if (has_times)
-            print_times(study_at(s, table, r, 0), out);
+            print_times_of(study_at(s, table, r, 0), out);
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+}
+
+/* Where a table has more columns than one, its times are folded away beneath it. */
+static void print_times(const struct study *s, unsigned table, FILE *out)
+{
+    const struct study_table *t = &s->tables[table];
+    if (t->column_count < 2 || !study_table_has_times(s, table))
+        return;
+    fputs("<details><summary>Times of both ends, seconds</summary>\n"
+          "<div class=\"t\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">row</th>"
+          "<td class=\"w\">column</td>",
+          out);
+    print_times_heading(out);
+    fputs("</tr></thead>\n<tbody>\n", out);
+    for (unsigned r = 0; r < t->row_count; r++)
+        for (unsigned c = 0; c < t->column_count; c++) {
+            const struct study_cell *cell = study_at(s, table, r, c);
+            if (!study_has_times(cell))
+                continue;
+            fputs("<tr>", out);
+            print_element("th scope=\"row\"", t->rows[r], out);
+            print_element("td class=\"w\"", t->columns[c], out);
+            print_times_of(cell, out);
+            fputs("</tr>\n", out);
+        }
+    fputs("</tbody></table></div></details>\n", out);
+}
+
+/* The study of ciphers prints each run. */
+static void print_runs(const struct study *s, unsigned table, FILE *out)
+{
+    const struct study_table *t = &s->tables[table];
+    if (!t->lists_runs || s->options->runs < 2)
+        return;
+    fputs("<details><summary>Each run</summary>\n<div class=\"t\" tabindex=\"0\"><table>\n"
+          "<thead><tr><th scope=\"col\">Xfer type</th><th scope=\"col\">run</th>"
+          "<th scope=\"col\">real</th>",
+          out);
+    print_times_heading(out);
+    fputs("</tr></thead>\n<tbody>\n", out);
+    for (unsigned r = 0; r < t->row_count; r++) {
+        const struct study_cell *cell = study_at(s, table, r, 0);
+        for (unsigned i = 0; cell != NULL && i < cell->count; i++) {
+            fputs("<tr>", out);
+            print_element("th scope=\"row\"", t->rows[r], out);
+            fprintf(out, "<td>%u</td><td>%.3f</td>", i + 1, cell->runs[i].real_s);
+            for (unsigned k = 0; k < STUDY_TIMES; k++)
+                fprintf(out, "<td>%.3f</td>",
+                        study_field(&cell->runs[i], study_times[k].field));
+            fputs("</tr>\n", out);
+        }
+    }
+    fputs("</tbody></table></div></details>\n", out);
+}
+
+static void print_sources(const struct study *s, FILE *out)
+{
+    if (s->source_count == 0)
+        return;
+    fputs("<h2>Files used, bytes</h2>\n<div class=\"t\" tabindex=\"0\"><table>\n<thead><tr>"
+          "<th scope=\"col\">file</th><th scope=\"col\">original</th>",
+          out);
+    for (unsigned l = 0; l < STUDY_LEVELS; l++)
+        print_element("th scope=\"col\"", study_level_names[l], out);
+    fputs("</tr></thead>\n<tbody>\n", out);
+    for (unsigned i = 0; i < s->source_count; i++) {
+        const struct study_source *f = &s->sources[i];
+        fprintf(out, "<tr><th scope=\"row\">%u: ", f->group + 1);
+        study_escaped_print(f->what, out);
+        fputs(" <small>", out);
+        study_escaped_print(f->path, out);
+        fprintf(out, "</small></th><td>%llu</td>", (unsigned long long)f->bytes);
+        for (unsigned l = 0; l < STUDY_LEVELS; l++)
+            fprintf(out, "<td>%llu <small>(%.1f%%)</small></td>",
+                    (unsigned long long)f->at_level[l], study_saving(f, l));
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n<div class=\"charts\">\n", out);
+    study_svg_print_sources(s, out);
+    fputs("</div>\n", out);
+}
+
+static void print_goals(const struct study *s, FILE *out)
+{
+    char line[STUDY_GOAL_TEXT_MAX];
+    if (s->goal_count == 0)
+        return;
+    fputs("<h2>Targets</h2>\n<ul>\n", out);
+    for (unsigned i = 0; i < s->goal_count; i++) {
+        fprintf(out, "<li><b>%s</b> ", study_verdict_name(s->goals[i].verdict));
+        study_escaped_print(study_goal_text(&s->goals[i], line), out);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n", out);
 }
 
 /* What a number's want is due to: also for those who cannot point at it. */
@@ -124,15 +256,10 @@ static void print_reasons(const struct study *s, FILE *out)
 
 static void print_links(const struct study *s, FILE *out)
 {
-    char line[STUDY_NOTE_MAX];
-    for (unsigned i = 0; i < s->link_count; i++) {
-        if (s->links[i].measured <= 0)
-            continue;
-        snprintf(line, sizeof(line), "link %s: a plain TCP stream has %.1f KB/s of %.1f",
-                 s->links[i].name, s->links[i].measured / 1024,
-                 (double)s->links[i].bytes_per_s / 1024);
-        print_element("li", line, out);
-    }
+    char line[STUDY_HEADING_MAX];
+    for (unsigned i = 0; i < s->link_count; i++)
+        if (s->links[i].measured > 0)
+            print_element("li", study_link_text(&s->links[i], line), out);
 }
 
 static void print_earlier(const struct study *s, const json_t *baseline, FILE *out)
@@ -174,7 +301,11 @@ void study_html_print(const struct study *s, const json_t *baseline, FILE *out)
         fputs("<div class=\"charts\">\n", out);
         study_svg_print(s, i, out);
         fputs("</div>\n", out);
+        print_times(s, i, out);
+        print_runs(s, i, out);
     }
+    print_sources(s, out);
+    print_goals(s, out);
     print_earlier(s, baseline, out);
     fputs("<h2>Notes</h2>\n<ul>\n", out);
     print_reasons(s, out);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "bench/machine/file.h"
 #include "bench/machine/host.h"
+#include "bench/study/goals.h"
 #include "bench/study/report.h"
 
 #define BASELINE_MAX (16 * 1024 * 1024)
@@ -33,7 +34,9 @@ static json_t *run_json(const struct study_run *run, bool *whole)
     set(o, whole, "real_s", json_real(run->real_s));
     set(o, whole, "user_s", json_real(run->user_s));
     set(o, whole, "system_s", json_real(run->system_s));
-    set(o, whole, "server_cpu_s", json_real(run->server_s));
+    set(o, whole, "server_user_s", json_real(run->server_user_s));
+    set(o, whole, "server_system_s", json_real(run->server_system_s));
+    set(o, whole, "bytes", json_integer((json_int_t)run->bytes));
     return o;
 }
 
@@ -50,6 +53,9 @@ static json_t *cell_json(const struct study *s, const struct study_cell *cell, b
     if (cell->command != NULL)
         set_text(o, whole, "command", cell->command);
     set_text(o, whole, "link", s->links[cell->link].name);
+    if (cell->window.until_s > 0)
+        set(o, whole, "window_s",
+            json_pack("[i,i]", (int)cell->window.from_s, (int)cell->window.until_s));
     set(o, whole, "bytes", json_integer((json_int_t)s->data[cell->data].bytes));
     for (unsigned i = 0; i < cell->count; i++)
         add(runs, whole, run_json(&cell->runs[i], whole));
@@ -80,6 +86,37 @@ static json_t *link_json(const struct study_link *link, bool *whole)
     set(o, whole, "bytes_per_s", json_integer((json_int_t)link->bytes_per_s));
     if (link->measured > 0)
         set(o, whole, "measured_bytes_per_s", json_real(link->measured));
+    if (link->round_trip_us > 0) {
+        set(o, whole, "round_trip_us", json_integer((json_int_t)link->round_trip_us));
+        set(o, whole, "measured_trip_us", json_integer((json_int_t)link->measured_trip_us));
+    }
+    return o;
+}
+
+static json_t *source_json(const struct study_source *f, bool *whole)
+{
+    json_t *o = json_object();
+    set(o, whole, "group", json_integer((json_int_t)f->group + 1));
+    set_text(o, whole, "what", f->what);
+    set_text(o, whole, "path", f->path);
+    set(o, whole, "bytes", json_integer((json_int_t)f->bytes));
+    for (unsigned l = 0; l < STUDY_LEVELS; l++)
+        set(o, whole, study_level_names[l], json_integer((json_int_t)f->at_level[l]));
+    return o;
+}
+
+static json_t *goal_json(const struct study_goal *goal, bool *whole)
+{
+    json_t *o = json_object();
+    set_text(o, whole, "goal", goal->text);
+    set_text(o, whole, "verdict", study_verdict_name(goal->verdict));
+    set(o, whole, "least", json_real(goal->least));
+    set(o, whole, "value", json_real(goal->value));
+    set(o, whole, "low", json_real(goal->low));
+    set(o, whole, "high", json_real(goal->high));
+    set(o, whole, "cells", json_integer(goal->count));
+    set(o, whole, "reached", json_integer(goal->reached));
+    set_text(o, whole, "why", goal->why);
     return o;
 }
 
@@ -106,13 +143,17 @@ json_t *study_json(const struct study *s)
 {
     bool whole = true;
     json_t *o = json_object(), *cells = json_array(), *data = json_array(),
-           *links = json_array();
+           *links = json_array(), *sources = json_array(), *goals = json_array();
     for (unsigned i = 0; i < s->cell_count; i++)
         add(cells, &whole, cell_json(s, &s->cells[i], &whole));
     for (unsigned i = 0; i < s->data_count; i++)
         add(data, &whole, data_json(&s->data[i], &whole));
     for (unsigned i = 0; i < s->link_count; i++)
         add(links, &whole, link_json(&s->links[i], &whole));
+    for (unsigned i = 0; i < s->source_count; i++)
+        add(sources, &whole, source_json(&s->sources[i], &whole));
+    for (unsigned i = 0; i < s->goal_count; i++)
+        add(goals, &whole, goal_json(&s->goals[i], &whole));
     set_text(o, &whole, "ferry", FERRY_VERSION);
     set_text(o, &whole, "suite", s->suite->name);
     set_text(o, &whole, "study", s->suite->origin);
@@ -125,6 +166,8 @@ json_t *study_json(const struct study *s)
     set(o, &whole, "cpu_share", json_integer(s->options->cpu_share));
     set(o, &whole, "links", links);
     set(o, &whole, "data", data);
+    set(o, &whole, "sources", sources);
+    set(o, &whole, "goals", goals);
     set(o, &whole, "cells", cells);
     set(o, &whole, "notes", lines_json(s->notes, s->note_count, &whole));
     set(o, &whole, "versions", lines_json(s->versions, s->version_count, &whole));

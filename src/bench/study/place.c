@@ -228,18 +228,24 @@ unsigned place_server_processes(const struct place *p, enum study_server server)
     return r == 0 ? seen.processes : 0;
 }
 
-double place_server_cpu(const struct place *p, enum study_server server, unsigned processes)
+/* A process may end between the reading of its parent and its own, and is in neither then: two
+ * readings must agree. */
+void place_server_cpu(const struct place *p, enum study_server server, unsigned processes,
+                      struct usage *ret)
 {
     usec_t until = clock_after(SETTLE_US);
-    struct usage seen = {0};
+    struct usage last = {0};
+    *ret = (struct usage){0};
     while (runs(p, server)) {
-        if (usage_read_tree("/proc", p->peers[server].keeper, false, &seen) < 0)
-            return 0;
-        if (seen.processes <= processes || clock_now() >= until)
+        if (usage_read_tree("/proc", p->peers[server].keeper, false, ret) < 0)
+            return;
+        bool is_settled = ret->processes <= processes && ret->processes == last.processes &&
+                          ret->cpu_us == last.cpu_us;
+        if (is_settled || clock_now() >= until)
             break;
+        last = *ret;
         (void)!sys_poll(NULL, 0, POLL_MS);
     }
-    return (double)seen.cpu_us / (double)USEC_PER_S;
 }
 
 /* /proc/net/tcp of our name space: "sl local_address rem_address st", 0A listens. */
@@ -266,12 +272,14 @@ int place_wait_listener(const struct place *p)
 
 /* -- a cell -- */
 
-int place_relay(struct place *p, enum study_server server, uint64_t bytes_per_s, double *ret)
+int place_relay(struct place *p, enum study_server server, struct study_link *link)
 {
     if (server != STUDY_SSHD && server != STUDY_FERRYD_SSH && server != STUDY_RSYNCD)
         return -EOPNOTSUPP;
-    int r = shaper_use(&p->shaper, &p->peers[server].addr, bytes_per_s);
-    *ret = p->shaper.measured;
+    const struct shaper_path path = {link->bytes_per_s, link->round_trip_us};
+    int r = shaper_use(&p->shaper, &p->peers[server].addr, &path);
+    link->measured = p->shaper.measured;
+    link->measured_trip_us = p->shaper.measured_trip_us;
     return r;
 }
 
@@ -340,9 +348,15 @@ static int add_up(const char *path, unsigned depth, uint64_t *sum)
     return r;
 }
 
+int place_count(const struct place *p, uint64_t *ret)
+{
+    *ret = 0;
+    return add_up(p->into, 0, ret);
+}
+
 int place_check(const struct place *p, uint64_t bytes)
 {
-    uint64_t sum = 0;
-    int r = add_up(p->into, 0, &sum);
+    uint64_t sum;
+    int r = place_count(p, &sum);
     return r < 0 ? r : sum == bytes ? 0 : -FERRY_ETRUNCATED;
 }

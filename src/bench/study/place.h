@@ -1,6 +1,7 @@
 /* Where a study takes place: the stage with its folders, a home for client programs, servers
  * that are started when a cell first asks for them, and a shaped link. Blocking. */
 #pragma once
+#include "bench/machine/usage.h"
 #include "bench/peers/peer.h"
 #include "bench/study/client.h"
 #include "bench/study/link.h"
@@ -37,16 +38,20 @@ MUST_CHECK int place_server(struct place *, enum study_server, const struct peer
 void place_words(const struct place *, enum study_server, const struct study_data *,
                  bool is_relayed, bool is_empty, char datadir[STUDY_PATH_MAX],
                  struct client_words *ret);
-/* Has a relay stand before the server, where there is no link of name spaces. *ret: what its
- * self-test found. -EOPNOTSUPP: this server's protocol goes past a relay. */
-MUST_CHECK int place_relay(struct place *, enum study_server, uint64_t bytes_per_s,
-                           double *ret);
+/* Has a relay stand before the server, where there is no link of name spaces or a round trip is
+ * wanted; what its self-test found is put into the link. -EOPNOTSUPP: this server's protocol
+ * goes past a relay. */
+MUST_CHECK int place_relay(struct place *, enum study_server, struct study_link *);
 /* An empty folder for what comes. */
 MUST_CHECK int place_clean(const struct place *);
 /* Whether so many bytes lie there, in files. -FERRY_ETRUNCATED: not, or others. */
 MUST_CHECK int place_check(const struct place *, uint64_t bytes);
-/* Processor time of the server's tree so far, once its sessions have ended. 0: no server. */
-double place_server_cpu(const struct place *, enum study_server, unsigned processes);
+/* Bytes that lie there so far. */
+MUST_CHECK int place_count(const struct place *, uint64_t *ret);
+/* Processor time of the server's tree so far, once its sessions have ended. All 0: no server.
+ */
+void place_server_cpu(const struct place *, enum study_server, unsigned processes,
+                      struct usage *ret);
 /* Processes of its tree, for the above. */
 unsigned place_server_processes(const struct place *, enum study_server);
 /* Until somebody listens where clients of STUDY_NO_SERVER go. */

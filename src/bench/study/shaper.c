@@ -22,12 +22,12 @@
 void shaper_stop(struct shaper *s)
 {
     int status;
-    if (s->bytes_per_s == 0)
+    if (s->path.bytes_per_s == 0)
         return;
     sys_fd_close(&s->lifeline);
     (void)!sys_kill((pid_t)s->pid, SIGKILL);
     (void)!sys_waitpid((pid_t)s->pid, &status, 0);
-    s->bytes_per_s = 0;
+    s->path.bytes_per_s = 0;
 }
 
 /* Its first line. */
@@ -45,20 +45,24 @@ static int read_answer(struct shaper *s, int fd)
     if (n <= 0)
         return n < 0 ? (int)n : -ECHILD;
     struct bytes rest = bytes_of(line, len - 1);
-    uint64_t rate = 0;
+    uint64_t rate = 0, trip_us = 0;
     int r = addr_parse(bytes_take_until(&rest, ' '), &s->addr);
     if (r == 0)
-        r = text_u64(rest, 10, UINT64_MAX, &rate);
+        r = text_u64(bytes_take_until(&rest, ' '), 10, UINT64_MAX, &rate);
+    if (r == 0)
+        r = text_u64(rest, 10, UINT32_MAX, &trip_us);
     s->measured = (double)rate;
+    s->measured_trip_us = trip_us;
     return r;
 }
 
 static int start(struct shaper *s, int input, int output)
 {
-    char to[ADDR_TEXT_MAX], rate[24];
-    snprintf(rate, sizeof(rate), "%llu", (unsigned long long)s->bytes_per_s);
+    char to[ADDR_TEXT_MAX], rate[24], trip[24];
+    snprintf(rate, sizeof(rate), "%llu", (unsigned long long)s->path.bytes_per_s);
+    snprintf(trip, sizeof(trip), "%llu", (unsigned long long)s->path.round_trip_us);
     const char *const argv[] = {"ferry", "bench", "run-relay", addr_format(&s->to, to),
-                                rate,    NULL};
+                                rate,    trip,    NULL};
     const struct peer_program program = {
         .path = "/proc/self/exe",
         .argv = argv,
@@ -69,9 +73,10 @@ static int start(struct shaper *s, int input, int output)
     return peer_program_start(&program, &s->pid);
 }
 
-int shaper_use(struct shaper *s, const struct addr *to, uint64_t bytes_per_s)
+int shaper_use(struct shaper *s, const struct addr *to, const struct shaper_path *path)
 {
-    if (s->bytes_per_s == bytes_per_s && addr_same_host(&s->to, to) &&
+    if (s->path.bytes_per_s == path->bytes_per_s &&
+        s->path.round_trip_us == path->round_trip_us && addr_same_host(&s->to, to) &&
         addr_port(&s->to) == addr_port(to))
         return 0;
     shaper_stop(s);
@@ -85,13 +90,13 @@ int shaper_use(struct shaper *s, const struct addr *to, uint64_t bytes_per_s)
         sys_close(in[1]);
         return r;
     }
-    *s = (struct shaper){.to = *to, .bytes_per_s = bytes_per_s, .lifeline = in[1]};
+    *s = (struct shaper){.to = *to, .path = *path, .lifeline = in[1]};
     r = start(s, in[0], out[1]);
     sys_close(in[0]);
     sys_close(out[1]);
     if (r < 0) {
         sys_fd_close(&s->lifeline);
-        s->bytes_per_s = 0;
+        s->path.bytes_per_s = 0;
     } else {
         r = read_answer(s, out[0]);
         if (r < 0)
@@ -144,7 +149,8 @@ static void serve_main(void *arg)
         r = relay_new_shaped(s->to, &s->path, &relay);
     if (r == 0) {
         char text[ADDR_TEXT_MAX];
-        printf("%s %.0f\n", addr_format(relay_addr(relay), text), quality.mb_per_s * MB);
+        printf("%s %.0f %llu\n", addr_format(relay_addr(relay), text), quality.mb_per_s * MB,
+               (unsigned long long)quality.round_trip_us);
         fflush(stdout);
         r = wait_for_end();
     }
@@ -165,11 +171,13 @@ static void worker_main(void *arg)
     scope_leave(&scope);
 }
 
-int shaper_run(const struct addr *to, uint64_t bytes_per_s)
+int shaper_run(const struct addr *to, const struct shaper_path *path)
 {
     const struct runtime_settings settings = {
         .workers = 1, .pool_threads = 1, .hash_threads = 1};
-    struct serving s = {.to = to, .path = {.bytes_per_s = bytes_per_s}};
+    struct serving s = {
+        .to = to,
+        .path = {.bytes_per_s = path->bytes_per_s, .round_trip_us = path->round_trip_us}};
     struct runtime *runtime = NULL;
     int r = runtime_signals_setup();
     if (r == 0)

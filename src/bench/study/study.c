@@ -63,17 +63,26 @@ int study_add_table(struct study *s, const struct study_heading *heading)
     text_copy(t->corner, sizeof(t->corner), bytes_str(heading->corner));
     t->is_rate = heading->is_rate;
     t->lists_runs = heading->lists_runs;
+    t->tells_rate = heading->tells_rate;
+    memcpy(t->groups, heading->groups, sizeof(t->groups));
     t->chart = heading->chart;
     return (int)s->table_count++;
 }
 
 int study_add_link(struct study *s, const char *name, uint64_t bytes_per_s)
 {
+    return study_add_far_link(s, name, bytes_per_s, 0);
+}
+
+int study_add_far_link(struct study *s, const char *name, uint64_t bytes_per_s,
+                       usec_t round_trip_us)
+{
     if (s->link_count == STUDY_LINKS_MAX)
         return -E2BIG;
     struct study_link *link = &s->links[s->link_count];
     text_copy(link->name, sizeof(link->name), bytes_str(name));
     link->bytes_per_s = bytes_per_s;
+    link->round_trip_us = round_trip_us;
     return (int)s->link_count++;
 }
 
@@ -124,6 +133,7 @@ int study_add(struct study *s, const struct study_what *w)
     cell->server = w->server;
     cell->link = w->link;
     cell->data = w->data;
+    cell->window = w->window;
     cell->measure = w->measure;
     cell->detail = w->detail;
     cell->state = w->retired != NULL ? STUDY_RETIRED : STUDY_WAITING;
@@ -166,13 +176,15 @@ void study_version(struct study *s, const char *format, ...)
 
 /* -- results -- */
 
-static double field(const struct study_run *run, enum study_field f)
+double study_field(const struct study_run *run, enum study_field f)
 {
-    const double values[] = {
+    const double values[STUDY_FIELDS] = {
         [STUDY_REAL] = run->real_s,
         [STUDY_USER] = run->user_s,
         [STUDY_SYSTEM] = run->system_s,
-        [STUDY_SERVER] = run->server_s,
+        [STUDY_SERVER_USER] = run->server_user_s,
+        [STUDY_SERVER_SYSTEM] = run->server_system_s,
+        [STUDY_CLIENT] = run->user_s + run->system_s,
     };
     return values[f];
 }
@@ -181,7 +193,7 @@ double study_median(const struct study_cell *cell, enum study_field f)
 {
     double values[STUDY_RUNS_MAX] = {0};
     for (unsigned i = 0; i < cell->count; i++)
-        values[i] = field(&cell->runs[i], f);
+        values[i] = study_field(&cell->runs[i], f);
     return statistics_median_of(values, cell->count);
 }
 
@@ -189,7 +201,7 @@ double study_average(const struct study_cell *cell, enum study_field f)
 {
     double sum = 0;
     for (unsigned i = 0; i < cell->count; i++)
-        sum += field(&cell->runs[i], f);
+        sum += study_field(&cell->runs[i], f);
     return cell->count > 0 ? sum / cell->count : 0;
 }
 
@@ -207,14 +219,37 @@ double study_spread(const struct study_cell *cell)
     return median > 0 ? (high - low) / 2 / median : 0;
 }
 
+double study_rate(const struct study_cell *cell)
+{
+    double rates[STUDY_RUNS_MAX] = {0};
+    if (cell->state != STUDY_MEASURED)
+        return 0;
+    for (unsigned i = 0; i < cell->count; i++)
+        if (cell->runs[i].real_s > 0)
+            rates[i] = (double)cell->runs[i].bytes / cell->runs[i].real_s / KB;
+    return statistics_median_of(rates, cell->count);
+}
+
 double study_value(const struct study *s, const struct study_cell *cell)
 {
-    double real_s = study_median(cell, STUDY_REAL);
-    if (cell->state != STUDY_MEASURED || real_s <= 0)
+    if (cell->state != STUDY_MEASURED)
         return 0;
-    if (!s->tables[cell->table].is_rate)
-        return real_s;
-    return (double)s->data[cell->data].bytes / real_s / KB;
+    return s->tables[cell->table].is_rate ? study_rate(cell) : study_median(cell, STUDY_REAL);
+}
+
+bool study_is_best(const struct study *s, const struct study_cell *cell)
+{
+    const struct study_table *t = &s->tables[cell->table];
+    double value = study_value(s, cell);
+    for (unsigned c = 0; value > 0 && c < t->column_count; c++) {
+        const struct study_cell *other = study_at(s, cell->table, cell->row, c);
+        bool is_rival = other != NULL && (t->groups[0] == NULL ||
+                                          t->columns[c][0] == t->columns[cell->column][0]);
+        double its = is_rival ? study_value(s, other) : 0;
+        if (its > 0 && (t->is_rate ? its > value : its < value))
+            return false;
+    }
+    return value > 0;
 }
 
 const struct study_cell *study_at(const struct study *s, unsigned table, unsigned row,
@@ -223,6 +258,19 @@ const struct study_cell *study_at(const struct study *s, unsigned table, unsigne
     for (unsigned i = 0; i < s->cell_count; i++) {
         const struct study_cell *cell = &s->cells[i];
         if (cell->table == table && cell->row == row && cell->column == column)
+            return cell;
+    }
+    return NULL;
+}
+
+const struct study_cell *study_find(const struct study *s, const char *table, const char *row,
+                                    const char *column)
+{
+    for (unsigned i = 0; i < s->cell_count; i++) {
+        const struct study_cell *cell = &s->cells[i];
+        const struct study_table *t = &s->tables[cell->table];
+        if (strcmp(t->title, table) == 0 && strcmp(t->rows[cell->row], row) == 0 &&
+            strcmp(t->columns[cell->column], column) == 0)
             return cell;
     }
     return NULL;

@@ -10,7 +10,8 @@
  *     engine.c   runs the cells          client.c   one client program
  *     place.c    folders, servers        data.c     what is moved
  *     link.c     shaped links            share.c    less of the processor for the sender
- *     text.c, json.c, md.c, html.c       what is printed
+ *     goals.c    targets, and verdicts on them
+ *     text.c, json.c, markdown.c, html.c what is printed
  *
  * All of it blocks, in the one thread of the process.
  */
@@ -23,6 +24,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "bench/peers/stage.h"
+#include "bench/study/goal.h"
 
 #define STUDY_RUNS_MAX    20
 #define STUDY_CELLS_MAX   1024
@@ -31,11 +33,13 @@
 #define STUDY_ROWS_MAX    48
 #define STUDY_LINKS_MAX   8
 #define STUDY_DATA_MAX    24
-#define STUDY_LABEL_MAX   64
 #define STUDY_PATH_MAX    320
 #define STUDY_REASON_MAX  200
-#define STUDY_NOTE_MAX    256
 #define STUDY_NOTES_MAX   40
+#define STUDY_GROUPS_MAX  2
+#define STUDY_SOURCES_MAX 8
+#define STUDY_LEVELS      3
+#define STUDY_GOALS_MAX   24
 
 struct study_options {
     unsigned runs;
@@ -61,7 +65,9 @@ enum study_server {
 struct study_link {
     char name[STUDY_LABEL_MAX];
     uint64_t bytes_per_s; /* of a plain TCP stream; 0: loopback as it is */
+    usec_t round_trip_us; /* by a relay, which FTP's data connections go past; 0: none */
     double measured;      /* bytes per second by the self-test; 0: none was made */
+    usec_t measured_trip_us;
     char error[STUDY_REASON_MAX];
 };
 
@@ -84,7 +90,20 @@ enum study_state {
 struct study;
 
 struct study_run {
-    double real_s, user_s, system_s, server_s;
+    double real_s, user_s, system_s, server_user_s, server_system_s;
+    uint64_t bytes; /* that came in real_s */
+};
+
+/* Seconds after the client's start between which alone is measured; it is ended then. */
+struct study_window {
+    unsigned from_s, until_s; /* both 0: all of it, to its end */
+};
+
+/* A file that a group of data is made of, as the study of levels has a table of them. */
+struct study_source {
+    unsigned group;
+    char what[STUDY_LABEL_MAX], path[STUDY_PATH_MAX];
+    uint64_t bytes, at_level[STUDY_LEVELS]; /* by gzip -1, -6, -9 */
 };
 
 struct study_cell {
@@ -97,6 +116,7 @@ struct study_cell {
     bool subtracts_start; /* the same command with an empty file is taken off */
     enum study_server server;
     unsigned link, data;
+    struct study_window window;
     /* In place of a command: seconds of one run. */
     double (*measure)(const struct study *, const struct study_cell *);
     unsigned detail; /* for it */
@@ -118,6 +138,10 @@ struct study_table {
     unsigned row_count, column_count;
     bool is_rate;    /* KB/s, as the data's bytes over real time; else seconds */
     bool lists_runs; /* each run with its times, and averages, as one of the studies has it */
+    bool tells_rate; /* KB/s behind the seconds */
+    /* Columns are named "1 x", "2 x", and stand beneath these; NULL: they do not. In each group
+     * of a row the best is marked. */
+    const char *groups[STUDY_GROUPS_MAX];
     enum study_chart chart;
 };
 
@@ -127,10 +151,13 @@ struct study {
     struct study_table tables[STUDY_TABLES_MAX];
     struct study_link links[STUDY_LINKS_MAX];
     struct study_data data[STUDY_DATA_MAX];
-    struct study_cell *cells; /* STUDY_CELLS_MAX */
+    struct study_source sources[STUDY_SOURCES_MAX];
+    struct study_goal goals[STUDY_GOALS_MAX]; /* of study_run()'s end */
+    struct study_cell *cells;                 /* STUDY_CELLS_MAX */
     char notes[STUDY_NOTES_MAX][STUDY_NOTE_MAX];
     char versions[STUDY_NOTES_MAX][STUDY_NOTE_MAX]; /* of programs and servers */
     unsigned table_count, link_count, data_count, cell_count, note_count, version_count;
+    unsigned source_count, goal_count;
     char error[STUDY_REASON_MAX]; /* what ended it early */
     int64_t began_at_us;
     usec_t took_us;
@@ -144,6 +171,8 @@ struct study_suite {
     const char *origin; /* what the study did, a line of its kind */
     /* Makes tables, links and cells. The place is open: data can be made. */
     MUST_CHECK int (*fill)(struct study *);
+    /* Says what the cells are held against; NULL: nothing. */
+    void (*judge)(struct study *);
 };
 
 extern const struct study_suite study_compression, study_ciphers, study_methods, study_levels;
@@ -153,12 +182,16 @@ extern const struct study_suite study_compression, study_ciphers, study_methods,
 /* The number of what was added; -E2BIG. */
 struct study_heading {
     const char *title, *corner;
-    bool is_rate, lists_runs;
+    bool is_rate, lists_runs, tells_rate;
+    const char *groups[STUDY_GROUPS_MAX]; /* not copied */
     enum study_chart chart;
 };
 
 MUST_CHECK int study_add_table(struct study *, const struct study_heading *);
 MUST_CHECK int study_add_link(struct study *, const char *name, uint64_t bytes_per_s);
+/* The same with a round trip. */
+MUST_CHECK int study_add_far_link(struct study *, const char *name, uint64_t bytes_per_s,
+                                  usec_t round_trip_us);
 /* A row of that label of the table, found or added. */
 MUST_CHECK int study_row(struct study *, unsigned table, const char *label);
 MUST_CHECK int study_column(struct study *, unsigned table, const char *label);
@@ -172,6 +205,7 @@ struct study_what {
     bool is_shell, subtracts_start;
     enum study_server server;
     unsigned link, data;
+    struct study_window window;
     const char *retired;
     double (*measure)(const struct study *, const struct study_cell *);
     unsigned detail;
@@ -184,17 +218,33 @@ void study_version(struct study *, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* -- results -- */
 
-enum study_field { STUDY_REAL, STUDY_USER, STUDY_SYSTEM, STUDY_SERVER };
+enum study_field {
+    STUDY_REAL,
+    STUDY_USER,
+    STUDY_SYSTEM,
+    STUDY_SERVER_USER,
+    STUDY_SERVER_SYSTEM,
+    STUDY_CLIENT, /* user and system in one */
+    STUDY_FIELDS
+};
 
+double study_field(const struct study_run *, enum study_field);
 double study_median(const struct study_cell *, enum study_field);
 double study_average(const struct study_cell *, enum study_field);
 /* Half of what lies between the fastest and the slowest run, beside the median. */
 double study_spread(const struct study_cell *);
+/* KB/s. 0: there is nothing. */
+double study_rate(const struct study_cell *);
 /* What its table shows: seconds, or KB/s. 0: there is nothing. */
 double study_value(const struct study *, const struct study_cell *);
+/* Whether no other of its row, and of its group if there are some, is better. */
+bool study_is_best(const struct study *, const struct study_cell *);
 /* NULL: there is no cell at that place. */
 const struct study_cell *study_at(const struct study *, unsigned table, unsigned row,
                                   unsigned column);
+/* By labels. */
+const struct study_cell *study_find(const struct study *, const char *table, const char *row,
+                                    const char *column);
 const char *study_state_name(enum study_state);
 /* "TABLE / ROW / COLUMN", for people and --only. */
 size_t study_cell_name(const struct study *, const struct study_cell *, size_t cap, char *dst);

@@ -1,15 +1,19 @@
 /* Charts, in the page's own colours: bars with their labels above them, so that a phone has
  * room for both, and lines over links. Widths are those of a phone; a page scales them up. */
 #include <math.h>
+#include <string.h>
 
 #include "bench/study/report.h"
 
 #define WIDTH     340.0
 #define BAR_STEP  30.0
 #define BAR_HIGH  10.0
-#define VALUE_GAP 74.0 /* for the value behind a bar */
+#define VALUE_GAP 100.0 /* for the value behind a bar */
 #define TOP       8.0
 
+#define SOURCE_GAP 96.0 /* "level 6: 100.0 %" */
+
+#define PLOT_TOP    22.0 /* beneath its title */
 #define PLOT_LEFT   46.0
 #define PLOT_RIGHT  8.0
 #define PLOT_HIGH   210.0
@@ -28,6 +32,15 @@ static double largest(const struct study *s, unsigned table)
     return most;
 }
 
+/* Of several columns each its own; of one, ferry's is another. */
+static unsigned colour_of(const struct study *s, const struct study_cell *cell)
+{
+    const struct study_table *t = &s->tables[cell->table];
+    if (t->column_count > 1)
+        return cell->column % COLOURS;
+    return strncmp(t->rows[cell->row], "ferry", 5) == 0 ? 1 : 0;
+}
+
 static void print_bar(const struct study *s, const struct study_cell *cell, double y,
                       double most, FILE *out)
 {
@@ -43,7 +56,7 @@ static void print_bar(const struct study *s, const struct study_cell *cell, doub
     fprintf(out,
             "</text><rect class=\"c%u\" x=\"0\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" "
             "rx=\"1\"/><text class=\"v\" x=\"%.1f\" y=\"%.0f\">%s</text>\n",
-            cell->column % COLOURS, y + 13, width > 1 ? width : 1, BAR_HIGH, width + 5, y + 22,
+            colour_of(s, cell), y + 13, width > 1 ? width : 1, BAR_HIGH, width + 5, y + 22,
             study_cell_text(s, cell, text));
 }
 
@@ -68,6 +81,32 @@ static void print_bars(const struct study *s, unsigned table, FILE *out)
             print_bar(s, cell, y, most, out);
             y += BAR_STEP;
         }
+    fputs("</svg>\n", out);
+}
+
+/* -- what levels make of files: percent of the original, a bar each -- */
+
+void study_svg_print_sources(const struct study *s, FILE *out)
+{
+    double y = TOP, step = 16 + STUDY_LEVELS * 12.0;
+    fprintf(out,
+            "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Files used, percent of "
+            "the original\">\n",
+            WIDTH, TOP + s->source_count * step);
+    for (unsigned i = 0; i < s->source_count; i++, y += step) {
+        const struct study_source *f = &s->sources[i];
+        fprintf(out, "<text x=\"0\" y=\"%.0f\">%u: ", y + 9, f->group + 1);
+        study_escaped_print(f->what, out);
+        fputs("</text>\n", out);
+        for (unsigned l = 0; l < STUDY_LEVELS; l++) {
+            double left = 100 - study_saving(f, l), top = y + 13 + l * 12;
+            double width = (WIDTH - SOURCE_GAP) * left / 100;
+            fprintf(out,
+                    "<rect class=\"c%u\" x=\"0\" y=\"%.0f\" width=\"%.1f\" height=\"9\"/>"
+                    "<text class=\"v\" x=\"%.1f\" y=\"%.0f\">%s: %.1f %%</text>\n",
+                    l + 1, top, width, width + 5, top + 9, study_level_names[l], left);
+        }
+    }
     fputs("</svg>\n", out);
 }
 
@@ -112,7 +151,7 @@ static double x_of(const struct plot *p, double rate)
 
 static double y_of(const struct plot *p, double value)
 {
-    return TOP + PLOT_HIGH * (1 - (log10(value) - p->y_low) / (p->y_high - p->y_low));
+    return PLOT_TOP + PLOT_HIGH * (1 - (log10(value) - p->y_low) / (p->y_high - p->y_low));
 }
 
 static void print_grid(const struct study *s, unsigned table, const struct plot *p, FILE *out)
@@ -135,10 +174,10 @@ static void print_grid(const struct study *s, unsigned table, const struct plot 
             continue;
         last = x_of(p, rate);
         fprintf(out, "<text class=\"m\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n",
-                last < WIDTH - 20 ? last : WIDTH - 20, TOP + PLOT_HIGH + 14, rate);
+                last < WIDTH - 20 ? last : WIDTH - 20, PLOT_TOP + PLOT_HIGH + 14, rate);
     }
     fprintf(out, "<text class=\"m\" x=\"%.0f\" y=\"%.0f\">the link, KB/s</text>\n", WIDTH / 2,
-            TOP + PLOT_HIGH + 28);
+            PLOT_TOP + PLOT_HIGH + 28);
 }
 
 static void print_line(const struct study *s, unsigned table, unsigned column, unsigned colour,
@@ -160,28 +199,30 @@ static void print_lines(const struct study *s, unsigned table, FILE *out)
 {
     const struct study_table *t = &s->tables[table];
     struct plot p = {0};
-    unsigned half = t->column_count / 2; /* two groups, one chart for each */
     if (!find_range(s, table, &p))
         return;
-    for (unsigned group = 0; group < 2; group++) {
-        double legend = TOP + PLOT_HIGH + 46;
+    for (unsigned group = 0, first = 0; group < STUDY_GROUPS_MAX; group++) {
+        unsigned count = study_group_columns(t, group);
+        double legend = PLOT_TOP + PLOT_HIGH + 46;
         fprintf(out, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", WIDTH,
-                legend + half * LEGEND_STEP);
+                legend + count * LEGEND_STEP);
         study_escaped_print(t->title, out);
-        fprintf(out, ", group %u\">\n", group + 1);
+        fprintf(out, ", %s\"><text x=\"%.0f\" y=\"%.0f\">%s</text>\n", t->groups[group],
+                PLOT_LEFT, TOP + 2, t->groups[group]);
         print_grid(s, table, &p, out);
-        for (unsigned i = 0; i < half; i++) {
-            unsigned column = group * half + i;
+        for (unsigned i = 0; i < count; i++) {
+            unsigned column = first + i;
             print_line(s, table, column, i % COLOURS, &p, out);
             fprintf(out,
-                    "<rect class=\"c%u\" x=\"%.0f\" y=\"%.0f\" width=\"18\" height=\"4\"/>"
+                    "<polyline class=\"l%u\" points=\"%.0f,%.0f %.0f,%.0f\"/>"
                     "<text x=\"%.0f\" y=\"%.0f\">",
-                    i % COLOURS, PLOT_LEFT, legend + i * LEGEND_STEP - 6, PLOT_LEFT + 24,
-                    legend + i * LEGEND_STEP);
-            study_escaped_print(t->columns[column], out);
+                    i % COLOURS, PLOT_LEFT, legend + i * LEGEND_STEP - 4, PLOT_LEFT + 18,
+                    legend + i * LEGEND_STEP - 4, PLOT_LEFT + 24, legend + i * LEGEND_STEP);
+            study_escaped_print(study_column_text(t, column), out);
             fputs("</text>\n", out);
         }
         fputs("</svg>\n", out);
+        first += count;
     }
 }
 

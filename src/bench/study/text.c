@@ -1,111 +1,176 @@
 /* A study's tables in its own layout, on a terminal. */
-#include "base/text.h"
-
-#include <math.h>
 #include <string.h>
 
-#include "bench/machine/host.h"
-#include "bench/report/statistics.h"
+#include "bench/study/goals.h"
 #include "bench/study/report.h"
 
-#define CELL_WIDTH 10
-#define MINUTE_S   60
-#define NOTE_WIDTH 96
-
-const char *study_cell_text(const struct study *s, const struct study_cell *cell,
-                            char dst[STUDY_CELL_TEXT_MAX])
-{
-    double value = cell != NULL ? study_value(s, cell) : 0;
-    if (cell == NULL)
-        dst[0] = '\0';
-    else if (cell->state == STUDY_WAITING)
-        text_copy(dst, STUDY_CELL_TEXT_MAX, BYTES_LIT("-"));
-    else if (cell->state != STUDY_MEASURED)
-        snprintf(dst, STUDY_CELL_TEXT_MAX, "%s",
-                 cell->state == STUDY_NOT_INSTALLED ? "none here"
-                                                    : study_state_name(cell->state));
-    else
-        snprintf(dst, STUDY_CELL_TEXT_MAX, "%.*f",
-                 value < 10     ? 3
-                 : value < 1000 ? 1
-                                : 0,
-                 value);
-    return dst;
-}
-
-const char *study_host_text(char dst[STUDY_HEADING_MAX])
-{
-    struct host host;
-    host_read(&host);
-    snprintf(dst, STUDY_HEADING_MAX, "%s, %u cores, Linux %s",
-             host.cpu[0] != '\0' ? host.cpu : "unknown processor", host.cores, host.kernel);
-    return dst;
-}
-
-const char *study_clock_text(double seconds, char dst[STUDY_CELL_TEXT_MAX])
-{
-    int minutes = (int)(seconds / MINUTE_S);
-    snprintf(dst, STUDY_CELL_TEXT_MAX, "%dm%.3fs", minutes, seconds - minutes * MINUTE_S);
-    return dst;
-}
+#define CELL_WIDTH 9
+#define NARROW     4 /* columns that leave room for how far runs lie apart */
 
 /* -- a table -- */
 
-static int label_width(const struct study_table *t)
+static int wider(size_t width, const char *text)
 {
-    size_t width = strlen(t->corner);
-    for (unsigned i = 0; i < t->row_count; i++)
-        width = strlen(t->rows[i]) > width ? strlen(t->rows[i]) : width;
-    return (int)width;
+    size_t len = strlen(text);
+    return (int)(len > width ? len : width);
 }
 
-static int column_width(const struct study_table *t, unsigned column)
+/* Labels of two parts are two columns. */
+struct widths {
+    int first, second, cells[STUDY_COLUMNS_MAX];
+};
+
+static void measure_label(const char *label, struct widths *w)
 {
-    size_t width = strlen(t->columns[column]);
-    return width > CELL_WIDTH ? (int)width : CELL_WIDTH;
+    char first[STUDY_LABEL_MAX];
+    const char *second;
+    (void)study_split_label(label, first, &second);
+    w->first = wider((size_t)w->first, first);
+    w->second = wider((size_t)w->second, second);
 }
 
-static void print_spread(const struct study_cell *cell, FILE *out)
+static void measure(const struct study *s, unsigned table, struct widths *w)
 {
-    if (cell != NULL && cell->state == STUDY_MEASURED && cell->count > 1)
+    const struct study_table *t = &s->tables[table];
+    char text[STUDY_CELL_TEXT_MAX];
+    *w = (struct widths){0};
+    measure_label(t->corner, w);
+    for (unsigned r = 0; r < t->row_count; r++)
+        measure_label(t->rows[r], w);
+    for (unsigned c = 0; c < t->column_count; c++) {
+        w->cells[c] = wider(CELL_WIDTH, study_column_text(t, c));
+        for (unsigned r = 0; r < t->row_count; r++)
+            w->cells[c] =
+                wider((size_t)w->cells[c], study_cell_text(s, study_at(s, table, r, c), text));
+    }
+}
+
+static void print_label(const char *label, const struct widths *w, FILE *out)
+{
+    char first[STUDY_LABEL_MAX];
+    const char *second;
+    (void)study_split_label(label, first, &second);
+    fprintf(out, "%-*s", w->first, first);
+    if (w->second > 0)
+        fprintf(out, "  %-*s", w->second, second);
+}
+
+/* How far runs lie apart; in wide tables the mark of the best alone has room. */
+static void print_mark(const struct study *s, const struct study_cell *cell, FILE *out)
+{
+    const struct study_table *t = cell != NULL ? &s->tables[cell->table] : NULL;
+    if (t == NULL || t->groups[0] != NULL)
+        fputs(cell != NULL && study_is_best(s, cell) ? "*" : " ", out);
+    else if (t->column_count <= NARROW && cell->state == STUDY_MEASURED && cell->count > 1)
         fprintf(out, " ±%3.0f%%", 100 * study_spread(cell));
-    else
+    else if (t->column_count <= NARROW)
         fputs("      ", out);
 }
 
-static void print_row(const struct study *s, unsigned table, unsigned row, int width, FILE *out)
+static void print_row(const struct study *s, unsigned table, unsigned row,
+                      const struct widths *w, FILE *out)
 {
     const struct study_table *t = &s->tables[table];
-    bool is_narrow = t->column_count <= 4;
     char text[STUDY_CELL_TEXT_MAX];
-    fprintf(out, "%-*s", width, t->rows[row]);
+    print_label(t->rows[row], w, out);
     for (unsigned c = 0; c < t->column_count; c++) {
         const struct study_cell *cell = study_at(s, table, row, c);
-        fprintf(out, "  %*s", column_width(t, c), study_cell_text(s, cell, text));
-        if (is_narrow)
-            print_spread(cell, out);
+        fprintf(out, "  %*s", w->cells[c], study_cell_text(s, cell, text));
+        print_mark(s, cell, out);
     }
     const struct study_cell *only = t->column_count == 1 ? study_at(s, table, row, 0) : NULL;
-    if (only != NULL && only->state == STUDY_MEASURED)
-        fprintf(out, "  %8.3f %8.3f %8.3f", study_median(only, STUDY_USER),
-                study_median(only, STUDY_SYSTEM), study_median(only, STUDY_SERVER));
+    for (unsigned i = 0; i < STUDY_TIMES && study_has_times(only); i++)
+        fprintf(out, " %8.3f", study_median(only, study_times[i].field));
+    fputc('\n', out);
+}
+
+static void print_groups(const struct study_table *t, const struct widths *w, FILE *out)
+{
+    unsigned c = 0;
+    fprintf(out, "%-*s", w->first, "");
+    for (unsigned g = 0; g < STUDY_GROUPS_MAX && t->groups[g] != NULL; g++) {
+        int room = 0;
+        for (unsigned n = study_group_columns(t, g); n > 0; n--)
+            room += w->cells[c++] + 3;
+        fprintf(out, "  %-*s", room - 2, t->groups[g]);
+    }
     fputc('\n', out);
 }
 
 static void print_grid(const struct study *s, unsigned table, FILE *out)
 {
     const struct study_table *t = &s->tables[table];
-    int width = label_width(t);
-    bool is_narrow = t->column_count <= 4;
-    fprintf(out, "%-*s", width, t->corner);
+    struct widths w;
+    measure(s, table, &w);
+    if (t->groups[0] != NULL)
+        print_groups(t, &w, out);
+    print_label(t->corner, &w, out);
     for (unsigned c = 0; c < t->column_count; c++)
-        fprintf(out, "  %*s%s", column_width(t, c), t->columns[c], is_narrow ? "      " : "");
-    fputs(t->column_count == 1 ? "      user   system   server\n" : "\n", out);
+        fprintf(out, "  %*s%s", w.cells[c], study_column_text(t, c),
+                t->groups[0] != NULL        ? " "
+                : t->column_count <= NARROW ? "      "
+                                            : "");
+    bool has_times = t->column_count == 1 && study_table_has_times(s, table);
+    fputs(has_times ? "     user   system  server:u  server:s\n" : "\n", out);
     for (unsigned r = 0; r < t->row_count; r++)
-        print_row(s, table, r, width, out);
+        print_row(s, table, r, &w, out);
+}
+
+/* Of tables of few columns; of wide ones the other reports have them. */
+static void print_times(const struct study *s, unsigned table, FILE *out)
+{
+    const struct study_table *t = &s->tables[table];
+    if (t->column_count < 2 || t->column_count > NARROW || !study_table_has_times(s, table))
+        return;
+    struct widths w = {0};
+    for (unsigned r = 0; r < t->row_count; r++)
+        w.first = wider((size_t)w.first, t->rows[r]);
+    for (unsigned c = 0; c < t->column_count; c++)
+        w.second = wider((size_t)w.second, t->columns[c]);
+    fprintf(
+        out,
+        "\nTimes of both ends (seconds)\n%-*s  %-*s      user   system  server:u  server:s\n",
+        w.first, "", w.second, "");
+    for (unsigned r = 0; r < t->row_count; r++)
+        for (unsigned c = 0; c < t->column_count; c++) {
+            const struct study_cell *cell = study_at(s, table, r, c);
+            if (!study_has_times(cell))
+                continue;
+            fprintf(out, "%-*s  %-*s ", w.first, t->rows[r], w.second, t->columns[c]);
+            for (unsigned i = 0; i < STUDY_TIMES; i++)
+                fprintf(out, " %8.3f", study_median(cell, study_times[i].field));
+            fputc('\n', out);
+        }
 }
 
 /* -- each run, as the study of ciphers has them -- */
+
+/* In terms of speed, as the study has it: the fastest first. */
+static void print_averages(const struct study *s, unsigned table, FILE *out)
+{
+    const struct study_table *t = &s->tables[table];
+    double last = 0;
+    fprintf(out, "\nAverage over %u run%s\n", s->options->runs,
+            s->options->runs > 1 ? "s" : "");
+    for (unsigned i = 0; i < t->row_count; i++) {
+        const struct study_cell *next = NULL;
+        for (unsigned r = 0; r < t->row_count; r++) {
+            const struct study_cell *cell = study_at(s, table, r, 0);
+            double real_s = cell != NULL && cell->state == STUDY_MEASURED
+                                ? study_average(cell, STUDY_REAL)
+                                : 0;
+            if (real_s > last && (next == NULL || real_s < study_average(next, STUDY_REAL)))
+                next = cell;
+        }
+        if (next == NULL)
+            return;
+        last = study_average(next, STUDY_REAL);
+        fprintf(out, "%s: real=%.3f user=%.4f sys=%.4f server: user=%.4f sys=%.4f\n",
+                t->rows[next->row], last, study_average(next, STUDY_USER),
+                study_average(next, STUDY_SYSTEM), study_average(next, STUDY_SERVER_USER),
+                study_average(next, STUDY_SERVER_SYSTEM));
+    }
+}
 
 static void print_runs(const struct study *s, unsigned table, FILE *out)
 {
@@ -122,14 +187,7 @@ static void print_runs(const struct study *s, unsigned table, FILE *out)
         if (cell != NULL && cell->state != STUDY_MEASURED)
             fprintf(out, "- | %s | %s | | |\n", t->rows[r], study_state_name(cell->state));
     }
-    fprintf(out, "\nAverage over %u runs\n", s->options->runs);
-    for (unsigned r = 0; r < t->row_count; r++) {
-        const struct study_cell *cell = study_at(s, table, r, 0);
-        if (cell != NULL && cell->state == STUDY_MEASURED)
-            fprintf(out, "%s: real=%.3f user=%.4f sys=%.4f server=%.4f\n", t->rows[r],
-                    study_average(cell, STUDY_REAL), study_average(cell, STUDY_USER),
-                    study_average(cell, STUDY_SYSTEM), study_average(cell, STUDY_SERVER));
-    }
+    print_averages(s, table, out);
 }
 
 /* -- what stands beside the tables -- */
@@ -170,11 +228,42 @@ static void print_baseline(const struct study *s, const json_t *baseline, FILE *
 
 static void print_links(const struct study *s, FILE *out)
 {
+    char line[STUDY_HEADING_MAX];
     for (unsigned i = 0; i < s->link_count; i++)
         if (s->links[i].measured > 0)
-            fprintf(out, "link %s: a plain TCP stream has %.1f KB/s of %.1f\n",
-                    s->links[i].name, s->links[i].measured / 1024,
-                    (double)s->links[i].bytes_per_s / 1024);
+            fprintf(out, "%s\n", study_link_text(&s->links[i], line));
+}
+
+/* The study's last table: which files, and what each level makes of them. */
+static void print_sources(const struct study *s, FILE *out)
+{
+    if (s->source_count == 0)
+        return;
+    fputs("\nFiles used (bytes)\n", out);
+    fprintf(out, "%-32s %9s", "", "original");
+    for (unsigned l = 0; l < STUDY_LEVELS; l++)
+        fprintf(out, "  %17s", study_level_names[l]);
+    fputc('\n', out);
+    for (unsigned i = 0; i < s->source_count; i++) {
+        const struct study_source *f = &s->sources[i];
+        fprintf(out, "%u  %-29.29s %9llu", f->group + 1, f->what, (unsigned long long)f->bytes);
+        for (unsigned l = 0; l < STUDY_LEVELS; l++)
+            fprintf(out, "  %9llu (%4.1f%%)", (unsigned long long)f->at_level[l],
+                    study_saving(f, l));
+        fprintf(out, "\n   %s\n", f->path);
+    }
+}
+
+static void print_goals(const struct study *s, FILE *out)
+{
+    char line[STUDY_GOAL_TEXT_MAX];
+    if (s->goal_count > 0)
+        fputs("Targets\n", out);
+    for (unsigned i = 0; i < s->goal_count; i++)
+        fprintf(out, "%-9s  %s\n", study_verdict_name(s->goals[i].verdict),
+                study_goal_text(&s->goals[i], line));
+    if (s->goal_count > 0)
+        fputc('\n', out);
 }
 
 void study_text_print(const struct study *s, const json_t *baseline, FILE *out)
@@ -188,8 +277,11 @@ void study_text_print(const struct study *s, const json_t *baseline, FILE *out)
             print_runs(s, i, out);
         else
             print_grid(s, i, out);
+        print_times(s, i, out);
     }
+    print_sources(s, out);
     fputc('\n', out);
+    print_goals(s, out);
     print_reasons(s, out);
     print_links(s, out);
     for (unsigned i = 0; i < s->note_count; i++)

@@ -37,6 +37,12 @@ static void stat_is_read_behind_a_name_with_blanks_and_brackets(void **state)
     assert_int_equal(usage_parse_stat(bytes_str(line), &own, &children), 0);
     assert_int_equal(own, 33);
     assert_int_equal(children, 77);
+    uint64_t ticks[USAGE_TICKS];
+    assert_int_equal(usage_parse_ticks(bytes_str(line), ticks), 0);
+    assert_int_equal(ticks[USAGE_USER], 11);
+    assert_int_equal(ticks[USAGE_SYSTEM], 22);
+    assert_int_equal(ticks[USAGE_CHILD_USER], 33);
+    assert_int_equal(ticks[USAGE_CHILD_SYSTEM], 44);
 }
 
 static void stat_of_another_shape_is_refused(void **state)

@@ -102,6 +102,42 @@ static void counts_the_time_of_what_the_program_started(void **state)
     buf_done(&said);
 }
 
+struct marked {
+    usec_t at;
+    unsigned count;
+};
+
+static void mark(void *arg)
+{
+    struct marked *m = arg;
+    m->at = clock_now();
+    m->count++;
+}
+
+static void tells_when_a_time_has_passed_and_ends_a_program(void **state)
+{
+    (void)state;
+    struct marked m = {0};
+    struct study_run ended = {0};
+    struct buf said;
+    struct client client;
+    buf_init(&said, 4096);
+    const struct client_call call = {
+        .command = "/bin/sleep 600",
+        .words = &words,
+        .signals = -1,
+        .timeout_us = 300 * USEC_PER_MS,
+        .at_mark = mark,
+        .mark_arg = &m,
+        .mark_us = 100 * USEC_PER_MS,
+    };
+    assert_int_equal(client_start(&call, &client), 0);
+    assert_int_equal(client_wait(&client, &call, &ended, &said), -ETIMEDOUT);
+    assert_int_equal(m.count, 1);
+    assert_true(m.at >= client.began + call.mark_us);
+    buf_done(&said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +146,7 @@ int main(void)
         cmocka_unit_test(tells_how_a_program_ended_and_what_it_said_last),
         cmocka_unit_test(kills_all_of_what_takes_too_long),
         cmocka_unit_test(counts_the_time_of_what_the_program_started),
+        cmocka_unit_test(tells_when_a_time_has_passed_and_ends_a_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

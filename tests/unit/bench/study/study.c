@@ -30,11 +30,11 @@ static void add(struct study *s, const char *row, const char *column, const char
 
 static void measured(struct study_cell *cell, double a, double b, double c)
 {
+    const double real_s[] = {a, b, c};
     cell->state = STUDY_MEASURED;
     cell->count = 3;
-    cell->runs[0].real_s = a;
-    cell->runs[1].real_s = b;
-    cell->runs[2].real_s = c;
+    for (unsigned i = 0; i < 3; i++)
+        cell->runs[i] = (struct study_run){.real_s = real_s[i], .bytes = 10240};
 }
 
 static void shows_the_median_of_the_runs_and_how_far_they_lie_apart(void **state)
@@ -112,6 +112,74 @@ static void refuses_more_columns_than_a_table_has(void **state)
     (void)study_free(s);
 }
 
+static void writes_seconds_rates_and_both(void **state)
+{
+    (void)state;
+    const struct study_options o = {.runs = 3};
+    char text[STUDY_CELL_TEXT_MAX];
+    struct study *s = make(&o, false);
+    add(s, "one", "time", NULL);
+    measured(&s->cells[0], 2, 2, 2);
+    assert_string_equal(study_cell_text(s, &s->cells[0], text), "2.000s");
+    s->tables[0].tells_rate = true;
+    assert_string_equal(study_cell_text(s, &s->cells[0], text), "2.000s (5)");
+    s->tables[0].is_rate = true;
+    s->tables[0].tells_rate = false;
+    assert_string_equal(study_cell_text(s, &s->cells[0], text), "5.000");
+    (void)study_free(s);
+}
+
+static void splits_labels_of_two_parts(void **state)
+{
+    (void)state;
+    char first[STUDY_LABEL_MAX];
+    const char *second;
+    assert_true(study_split_label("scp | ssh and gzip", first, &second));
+    assert_string_equal(first, "scp");
+    assert_string_equal(second, "ssh and gzip");
+    assert_false(study_split_label("scp", first, &second));
+    assert_string_equal(first, "scp");
+    assert_string_equal(second, "");
+}
+
+static void finds_the_best_of_a_group(void **state)
+{
+    (void)state;
+    const struct study_options o = {.runs = 3};
+    struct study *s = make(&o, true);
+    s->tables[0].groups[0] = "first";
+    s->tables[0].groups[1] = "second";
+    add(s, "one", "1 a", NULL);
+    add(s, "one", "1 b", NULL);
+    add(s, "one", "2 a", NULL);
+    measured(&s->cells[0], 2, 2, 2);
+    measured(&s->cells[1], 1, 1, 1);
+    measured(&s->cells[2], 3, 3, 3);
+    assert_false(study_is_best(s, &s->cells[0]));
+    assert_true(study_is_best(s, &s->cells[1]));
+    assert_true(study_is_best(s, &s->cells[2]));
+    assert_int_equal(study_group_columns(&s->tables[0], 0), 2);
+    assert_int_equal(study_group_columns(&s->tables[0], 1), 1);
+    assert_string_equal(study_column_text(&s->tables[0], 1), "b");
+    (void)study_free(s);
+}
+
+/* What ended before its time, or was computed, cost nothing that is known. */
+static void tells_no_times_where_there_are_none(void **state)
+{
+    (void)state;
+    const struct study_options o = {.runs = 3};
+    struct study *s = make(&o, false);
+    add(s, "one", "time", NULL);
+    assert_false(study_has_times(&s->cells[0]));
+    measured(&s->cells[0], 2, 2, 2);
+    assert_true(study_has_times(&s->cells[0]));
+    s->cells[0].window = (struct study_window){2, 20};
+    assert_false(study_has_times(&s->cells[0]));
+    assert_false(study_table_has_times(s, 0));
+    (void)study_free(s);
+}
+
 static void tells_time_as_a_shell_does(void **state)
 {
     (void)state;
@@ -129,6 +197,10 @@ int main(void)
         cmocka_unit_test(a_retired_cell_has_its_reason_and_no_value),
         cmocka_unit_test(leaves_out_what_was_not_asked_for),
         cmocka_unit_test(refuses_more_columns_than_a_table_has),
+        cmocka_unit_test(writes_seconds_rates_and_both),
+        cmocka_unit_test(splits_labels_of_two_parts),
+        cmocka_unit_test(finds_the_best_of_a_group),
+        cmocka_unit_test(tells_no_times_where_there_are_none),
         cmocka_unit_test(tells_time_as_a_shell_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
