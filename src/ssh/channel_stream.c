@@ -40,10 +40,16 @@ static int wait_window(struct ssh_channel *ch, usec_t deadline)
     return r;
 }
 
-/* Until the gate is open, and the channel still takes data then. */
-static int wait_gate(struct ssh_channel *ch)
+static usec_t earlier(usec_t a, usec_t b)
 {
-    int r = ssh_transport_gate(ch->connection->transport, stall_deadline(ch));
+    return a < b ? a : b;
+}
+
+/* Until the gate is open, and the channel still takes data then; at most until `last`. */
+static int wait_gate(struct ssh_channel *ch, usec_t last)
+{
+    usec_t deadline = earlier(stall_deadline(ch), last);
+    int r = ssh_transport_gate(ch->connection->transport, deadline);
     if (r == 0)
         return check_writable(ch);
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
@@ -55,15 +61,15 @@ static bool is_over_budget(void)
 }
 
 /* Until the peer takes a byte and what is unsent leaves place for a batch; or is nothing, if
- * the worker's budget is used up. */
-static int wait_writable(struct ssh_channel *ch)
+ * the worker's budget is used up. At most until `last`. */
+static int wait_writable(struct ssh_channel *ch, usec_t last)
 {
     struct ssh_transport *t = ch->connection->transport;
     for (;;) {
         int r = check_writable(ch);
         if (r < 0)
             return r;
-        usec_t deadline = stall_deadline(ch);
+        usec_t deadline = earlier(stall_deadline(ch), last);
         size_t unsent = ssh_transport_unsent(t);
         if (unsent > (is_over_budget() ? 0 : ssh_transport_unsent_max(t, SSH_OUTPUT_CAP / 2)))
             r = ssh_transport_drain(t, unsent - 1, deadline); /* a step is progress */
@@ -84,7 +90,7 @@ static size_t piece_max(const struct ssh_channel *ch)
 static int channel_room(struct stream *s, size_t want, struct room *ret)
 {
     struct ssh_channel *ch = ssh_channel_of(s);
-    int r = wait_writable(ch);
+    int r = wait_writable(ch, USEC_NEVER);
     if (r < 0)
         return r;
     size_t most = ssh_transport_room_max(ch->connection->transport);
@@ -154,7 +160,7 @@ static int channel_send(struct stream *s, struct room *room, size_t len)
 {
     struct ssh_channel *ch = ssh_channel_of(s);
     struct ssh_transport *t = ch->connection->transport;
-    int r = wait_gate(ch);
+    int r = wait_gate(ch, USEC_NEVER);
     if (r < 0 || len == 0) {
         channel_room_drop(room);
         return r;
@@ -170,7 +176,7 @@ static int write_small(struct ssh_channel *ch, const uint8_t *data, size_t len)
 {
     struct ssh_transport *t = ch->connection->transport;
     uint8_t payload[SSH_DATA_HEAD + WRITE_SMALL];
-    int r = wait_gate(ch);
+    int r = wait_gate(ch, USEC_NEVER);
     if (r < 0)
         return r;
     ssh_channel_data_head(payload, ch->peer_id, (uint32_t)len);
@@ -194,7 +200,7 @@ static size_t copy_into(struct room *room, const uint8_t *data, size_t len)
 static int write_bytes(struct ssh_channel *ch, const uint8_t *data, size_t len)
 {
     while (len > 0) {
-        int r = wait_writable(ch);
+        int r = wait_writable(ch, USEC_NEVER);
         if (r < 0)
             return r;
         if (len <= WRITE_SMALL && len <= ch->peer_window && len <= piece_max(ch))
@@ -224,10 +230,11 @@ static int channel_write(struct stream *s, const struct iovec *data, int count)
 int ssh_channel_write_error(struct ssh_channel *ch, struct bytes data)
 {
     uint8_t payload[ERROR_HEAD + WRITE_SMALL];
+    usec_t last = stall_deadline(ch); /* of all of it: a peer may take a byte at a time */
     while (data.len > 0) {
-        int r = wait_writable(ch);
+        int r = wait_writable(ch, last);
         if (r == 0)
-            r = wait_gate(ch);
+            r = wait_gate(ch, last);
         if (r < 0)
             return r;
         size_t max = piece_max(ch) < WRITE_SMALL ? piece_max(ch) : WRITE_SMALL;

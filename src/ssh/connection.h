@@ -102,7 +102,7 @@ MUST_CHECK int ssh_connection_ping(struct ssh_connection *);
 
 /* Both directions of its data; valid as long as the channel. stream_end(): EOF. */
 struct stream *ssh_channel_stream(struct ssh_channel *);
-/* To stderr. Fails as the stream does. */
+/* To stderr. Fails as the stream does; all of it has the time of one stall. */
 PARKS MUST_CHECK int ssh_channel_write_error(struct ssh_channel *, struct bytes);
 
 /* -- client role: tasks other than the session task call these -- */

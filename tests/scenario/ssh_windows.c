@@ -90,6 +90,28 @@ static int client_gives_little(struct by_hand *h)
     return r;
 }
 
+/* A byte at a time, each before the stall time is over: a text of errors is given up all the
+ * same, and the channel ends without the rest. Returns how many bytes came. */
+static int client_takes_errors_slowly(struct by_hand *h)
+{
+    int r = hand_ready(h, "complain", 0, 1000);
+    for (int heard = 0; r == 0 && heard < 10; heard++) {
+        r = task_sleep_until(clock_after(STALL_US - USEC_PER_S));
+        if (r == 0)
+            r = hand_adjust(h, 0, 1);
+        int message = r == 0 ? hand_hear(h) : r;
+        if (message != SSH_MSG_CHANNEL_EXTENDED_DATA)
+            return message < 0 ? message : heard;
+    }
+    return r == 0 ? -E2BIG : r;
+}
+
+static void a_text_of_errors_waits_for_one_stall_in_all(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_run(client_takes_errors_slowly, 0).result, 1);
+}
+
 /* All that is taken is given back, in steps of no less than 64 KB. */
 static int client_sends_much(struct by_hand *h)
 {
@@ -314,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_broken_window_ends_the_connection),
+        cmocka_unit_test(a_text_of_errors_waits_for_one_stall_in_all),
         cmocka_unit_test(a_window_grows_while_one_channel_uses_it_up),
         cmocka_unit_test(a_window_grows_for_one_whom_it_holds_back_evenly),
         cmocka_unit_test(several_channels_share_the_cap),
