@@ -173,8 +173,8 @@ void study_judge_grid(struct study *s, const char *text, const struct study_grid
     }
     goal->value = goal->low;
     if (goal->count == 0)
-        snprintf(goal->why, sizeof(goal->why), "no cell of %.0f s or longer was measured",
-                 grid->least_s);
+        snprintf(goal->why, sizeof(goal->why), "no cell%s was measured",
+                 grid->least_s > 0 ? " that takes long enough" : "");
     else if (runs >= RUNS_MIN && goal->missed > 0)
         goal->verdict = STUDY_MISSED;
     else if (runs >= RUNS_MIN && goal->reached == goal->count)
