@@ -16,7 +16,7 @@
 #define GRANTS     8           /* of a window: the last of its data is not always dropped yet */
 #define ROUND_MIN  USEC_PER_MS /* shorter paths do not need more than SSH_WINDOW_FIRST */
 #define STALL_PART 4           /* of a round in silence: the peer waited for credit */
-#define NEAR_PART  8           /* of a round more than the shortest is as short */
+#define NEAR_PART  2 /* of a round more than the shortest is as short: ends are busy */
 
 /* The credit of a channel that is opened now, and of one of several. */
 static uint32_t window_share(const struct ssh_connection *c)
