@@ -15,13 +15,6 @@
 
 #define KEX_US (60 * USEC_PER_S) /* from our KEXINIT to both NEWKEYS */
 
-struct ssh_kex *ssh_kex_free(struct ssh_kex *k)
-{
-    if (k != NULL)
-        ssh_kex_job_free(&k->job);
-    return NULL;
-}
-
 static bool is_first(const struct ssh_transport *t)
 {
     return t->session_id.len == 0;
@@ -75,7 +68,7 @@ static int write_kexinit(struct ssh_transport *t, const struct ssh_kexinit *peer
 int ssh_kex_begin(struct ssh_transport *t, const struct ssh_kexinit *peer)
 {
     assert(t->kex == NULL);
-    struct ssh_kex *k = ssh_kex_job_new();
+    struct ssh_kex *k = ssh_kex_new();
     if (k == NULL)
         return -ENOMEM;
     t->kex = k;
@@ -170,10 +163,8 @@ static int run_job(struct ssh_transport *t, enum ssh_kex_step step)
     k->peer_ident = *t->peer_ident;
     k->session_id = t->session_id;
     k->own_ident = ssh_transport_own_ident();
-    if (t->settings->pool == NULL) {
-        ssh_kex_job_run(&k->job);
-        return k->result;
-    }
+    if (t->settings->pool == NULL)
+        return ssh_kex_run(k);
     const struct pool_shares shares = {.session = t->share};
     t->kex = NULL;
     int r = job_run(t->settings->pool, &k->job, &shares, k->deadline);

@@ -1,11 +1,7 @@
-/* One key exchange, from the first KEXINIT to both NEWKEYS (RFC 4253 7). For ssh/transport*.c.
- *
- * The computations run as one pool job a side, which is the exchange itself: cancelling the
- * task leaves it behind, and it frees itself. */
+/* The messages of a key exchange, from the first KEXINIT to both NEWKEYS (RFC 4253 7). For
+ * ssh/transport*.c. What an exchange holds is in ssh/kex_job.h. */
 #pragma once
 #include "ssh/transport.h"
-
-struct ssh_kex;
 
 /* Sends our KEXINIT and closes the gate. peer: the peer's message if it came first, else NULL.
  */
@@ -15,4 +11,3 @@ PARKS MUST_CHECK int ssh_kex_on_kexinit(struct ssh_transport *, struct bytes pay
 PARKS MUST_CHECK int ssh_kex_on_dh_init(struct ssh_transport *, struct bytes payload);
 PARKS MUST_CHECK int ssh_kex_on_dh_reply(struct ssh_transport *, struct bytes payload);
 MUST_CHECK int ssh_kex_on_newkeys(struct ssh_transport *, struct bytes payload);
-struct ssh_kex *ssh_kex_free(struct ssh_kex *); /* NULL is fine */

@@ -6,13 +6,23 @@
 
 /* -- life -- */
 
-struct ssh_kex *ssh_kex_job_new(void)
+static void run_job(struct job *job)
+{
+    (void)ssh_kex_run((struct ssh_kex *)(void *)job);
+}
+
+static void free_job(struct job *job)
+{
+    (void)ssh_kex_free((struct ssh_kex *)(void *)job);
+}
+
+struct ssh_kex *ssh_kex_new(void)
 {
     struct ssh_kex *k = mem_new(sizeof(*k));
     if (k == NULL)
         return NULL;
-    k->job.run = ssh_kex_job_run;
-    k->job.free = ssh_kex_job_free;
+    k->job.run = run_job;
+    k->job.free = free_job;
     buf_init(&k->own_kexinit, SSH_KEXINIT_OWN_MAX);
     buf_init(&k->peer_kexinit, SSH_KEXINIT_MAX);
     buf_init(&k->peer_public, CRYPTO_AGREE_PUBLIC_MAX);
@@ -21,9 +31,10 @@ struct ssh_kex *ssh_kex_job_new(void)
     return k;
 }
 
-void ssh_kex_job_free(struct job *job)
+struct ssh_kex *ssh_kex_free(struct ssh_kex *k)
 {
-    struct ssh_kex *k = (struct ssh_kex *)(void *)job;
+    if (k == NULL)
+        return NULL;
     buf_done(&k->own_kexinit);
     buf_done(&k->peer_kexinit);
     buf_done(&k->peer_public);
@@ -35,6 +46,7 @@ void ssh_kex_job_free(struct job *job)
     ssh_cipher_free(k->sealing);
     ssh_cipher_free(k->opening);
     mem_wipe_free(k, sizeof(*k));
+    return NULL;
 }
 
 /* -- public values -- */
@@ -191,8 +203,8 @@ static int compute(struct ssh_kex *k)
     return r;
 }
 
-void ssh_kex_job_run(struct job *job)
+int ssh_kex_run(struct ssh_kex *k)
 {
-    struct ssh_kex *k = (struct ssh_kex *)(void *)job;
     k->result = compute(k);
+    return k->result;
 }

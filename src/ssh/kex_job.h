@@ -1,4 +1,8 @@
-/* The computations of a key exchange, as a job that owns all they need. For ssh/kex*.c. */
+/* A key exchange as an object: what it knows, and its computations. For ssh/kex.c, and for
+ * ssh/transport.c, which has one while it is under way.
+ *
+ * It is a pool job that owns all it needs. While the job runs it is the pool's: a task that is
+ * cancelled then leaves it behind, and it frees itself (job.free). */
 #pragma once
 #include "base/buf.h"
 #include "base/wire.h"
@@ -40,9 +44,10 @@ struct ssh_kex {
     struct ssh_cipher *sealing, *opening;
 };
 
-struct ssh_kex *ssh_kex_job_new(void); /* NULL: no memory */
-void ssh_kex_job_run(struct job *);
-void ssh_kex_job_free(struct job *);
+struct ssh_kex *ssh_kex_new(void);              /* NULL: no memory */
+struct ssh_kex *ssh_kex_free(struct ssh_kex *); /* NULL is fine */
+/* The computations of k->step, here and now. Its result is k->result, too. */
+int ssh_kex_run(struct ssh_kex *);
 
 enum crypto_agree_kind ssh_kex_agree(enum ssh_kex_kind);
 /* A public value in INIT or REPLY: a string of a curve, an mpint of a group. */

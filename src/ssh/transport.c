@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "ssh/kex_job.h"
 #include "ssh/transport_internal.h"
 #include "ssh/wire/key.h"
 #include "ssh/wire/transport.h"

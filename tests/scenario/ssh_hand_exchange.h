@@ -75,8 +75,7 @@ static inline int hand_reply(struct by_hand *h, struct ssh_kex *k)
     k->peer_ident = h->server_ident;
     k->session_id = h->session_id;
     k->own_ident = h->ident;
-    ssh_kex_job_run(&k->job);
-    return k->result;
+    return ssh_kex_run(k);
 }
 
 static inline int hand_newkeys(struct by_hand *h, struct ssh_kex *k)
@@ -137,7 +136,7 @@ static inline int hand_steps(struct by_hand *h, const struct hand_exchange *e,
 
 static inline int hand_exchange(struct by_hand *h, const struct hand_exchange *e)
 {
-    struct ssh_kex *k = ssh_kex_job_new();
+    struct ssh_kex *k = ssh_kex_new();
     TASK_ASSERT(k != NULL);
     int r = hand_steps(h, e, k);
     ssh_kex_free(k);

@@ -18,7 +18,7 @@ static int client(struct by_hand *h)
 {
     static uint8_t payload[4096], value[2 * 1216];
     struct hand_exchange e = hand_usual;
-    struct ssh_kex *k = ssh_kex_job_new();
+    struct ssh_kex *k = ssh_kex_new();
     struct crypto_agree *agree;
     TASK_ASSERT(k != NULL);
     TASK_ASSERT(crypto_agree_new(CRYPTO_AGREE_MLKEM768_X25519, &agree) == 0);
