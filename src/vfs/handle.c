@@ -75,11 +75,6 @@ struct vfile *vhandle_file(struct vhandle *h)
     return h->file;
 }
 
-const struct vpath *vhandle_path(const struct vhandle *h)
-{
-    return &h->path;
-}
-
 bool vhandle_is_hidden(const struct vhandle *h)
 {
     return h->upload && h->upload->temp[0];

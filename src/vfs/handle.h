@@ -28,7 +28,6 @@ struct vhandle_request {
 PARKS MUST_CHECK int vfs_handle_open(struct vfs *, const struct vpath *,
                                      const struct vhandle_request *, struct vhandle **ret);
 struct vfile *vhandle_file(struct vhandle *); /* borrowed: for xfer's moves */
-const struct vpath *vhandle_path(const struct vhandle *);
 /* It was begun as an upload and has no name yet: who asks for its path's facts in this session
  * gets the handle's. */
 bool vhandle_is_hidden(const struct vhandle *);
