@@ -56,7 +56,9 @@ struct harness {
 
     char root[32];
     struct quota *quota;
-    size_t rest;      /* bytes that came behind the last step */
+    size_t rest;    /* bytes that came behind the last step */
+    uint8_t *keeps; /* the first of them, so many; or NULL */
+    size_t keeps_max;
     unsigned heard;   /* steps that came to pass */
     uint64_t counted; /* calls of the fault's kind */
     int result;
@@ -149,6 +151,14 @@ static inline bool hears(struct harness *h, struct bytes what)
     return true;
 }
 
+static inline void note_rest(struct harness *h, const uint8_t *data, size_t len)
+{
+    size_t room = h->keeps != NULL && h->rest < h->keeps_max ? h->keeps_max - h->rest : 0;
+    if (room > 0)
+        memcpy(h->keeps + h->rest, data, len < room ? len : room);
+    h->rest += len;
+}
+
 /* Ends with the first step that does not come to pass; then the rest of what is said is read.
  */
 static inline void client_task(void *arg)
@@ -169,7 +179,7 @@ static inline void client_task(void *arg)
     uint8_t rest[256];
     ssize_t n;
     while ((n = stream_read(h->peers, rest, sizeof(rest))) > 0)
-        h->rest += (size_t)n;
+        note_rest(h, rest, (size_t)n);
 }
 
 static inline void dialogue(void *arg)

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/limits.h"
+#include "codec/codec.h"
 #include "scp_harness.h"
 #include "tar/session.h"
 
@@ -289,6 +290,41 @@ static void packing_is_true_whatever_fails(void **state)
     each_failure(FAULT_SYSCALL, &h, is_whole_or_a_failure);
 }
 
+/* What came, decompressed: so many bytes. */
+static size_t unpacked_size(const struct harness *h)
+{
+    static const struct decoder_limits no_limits;
+    static uint8_t plain[32 * BLOCK];
+    struct bytes in = bytes_of(h->keeps, h->rest);
+    struct decoder *d;
+    size_t len = 0;
+    assert_true(h->rest <= h->keeps_max);
+    assert_int_equal(decoder_new(CODEC_ZSTD, &no_limits, &d), 0);
+    assert_int_equal(decoder_step(d, &in, plain, sizeof(plain), &len), 0);
+    assert_true(in.len == 0 && decoder_is_at_boundary(d));
+    decoder_free(d);
+    return len;
+}
+
+static void is_packed_or_a_failure(struct harness *h)
+{
+    fault_arm(h->fault, 0); /* what looks is none of it */
+    assert_true(h->result != 0 || unpacked_size(h) == (size_t)20 * BLOCK);
+    assert_true(h->result != 1 || complaints > 0);
+}
+
+static void packing_by_zstd_is_true_whatever_fails(void **state)
+{
+    (void)state;
+    static uint8_t kept[32 * BLOCK];
+    const struct harness h = {
+        .serves = run_tar, .names = BYTES_LIT("d\0"), .keeps = kept, .keeps_max = sizeof(kept)};
+    filter = TAR_ZSTD;
+    each_failure(FAULT_ALLOC, &h, is_packed_or_a_failure);
+    each_failure(FAULT_SYSCALL, &h, is_packed_or_a_failure);
+    filter = TAR_PLAIN;
+}
+
 static void a_peer_that_leaves_is_a_failure(void **state)
 {
     (void)state;
@@ -496,6 +532,7 @@ int main(void)
         cmocka_unit_test(many_files_are_all_there),
         cmocka_unit_test(unpacking_is_true_whatever_fails),
         cmocka_unit_test(packing_is_true_whatever_fails),
+        cmocka_unit_test(packing_by_zstd_is_true_whatever_fails),
         cmocka_unit_test(a_peer_that_leaves_is_a_failure),
         cmocka_unit_test(a_frame_that_wants_much_memory_is_refused),
         cmocka_unit_test(frames_in_frames_are_not_unpacked),
