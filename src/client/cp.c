@@ -522,8 +522,7 @@ static int check_method(struct cp *cp)
                                                            : COPY_PLACE_STREAM;
         *(is_target ? &ends->target : &ends->source) = place;
     }
-    ends->has_tar = ends->source == COPY_PLACE_LOCAL && ends->target == COPY_PLACE_SSH &&
-                    !cp->options.verifies;
+    ends->has_tar = copy_ends_have_tar(ends) && !cp->options.verifies;
     if (copy_plan(cp->options.method, ends, &(struct copy_sample){0}, why, &cp->plan) == 0) {
         cp->figures.why_method = cp->plan.why;
         return 0;
@@ -537,8 +536,8 @@ static int check_method(struct cp *cp)
 static int check_zstd(const struct cp *cp)
 {
     const struct copy_options *o = &cp->options;
-    bool can_be_tar =
-        cp->ends.has_tar && (o->method == COPY_METHOD_AUTO || o->method == COPY_METHOD_TAR);
+    bool can_be_tar = cp->ends.has_tar && cp->ends.target == COPY_PLACE_SSH &&
+                      (o->method == COPY_METHOD_AUTO || o->method == COPY_METHOD_TAR);
     if (o->codec != CODEC_ZSTD || (can_be_tar && o->is_recursive))
         return 0;
     fprintf(stderr,

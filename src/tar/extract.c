@@ -23,12 +23,16 @@ static int parse_name(const struct extract *x, const char *name, struct vpath *r
 {
     if (name == NULL)
         return -FERRY_EBADNAME;
-    if (name[0] == '/' && x->tar->request->trust == TAR_PLAIN_ONLY)
+    bool is_plain = x->tar->request->trust == TAR_PLAIN_ONLY;
+    if (name[0] == '/' && is_plain)
         return -FERRY_EBADNAME;
     struct bytes text = bytes_str(name), rest = text;
-    while (rest.len > 0)
+    for (unsigned depth = 0; rest.len > 0; depth++) {
         if (bytes_equal(bytes_take_until(&rest, '/'), BYTES_LIT("..")))
             return -FERRY_EBADNAME;
+        if (depth == WALK_DEPTH_MAX && is_plain)
+            return -FERRY_ELIMIT;
+    }
     while (text.len > 0 && text.data[0] == '/')
         text = bytes_skip(text, 1);
     return vpath_parse(vpath_bytes(x->tar->request->directory), text, ret);
@@ -93,23 +97,43 @@ int extract_remember(struct extract *x, const struct vpath *path, const struct v
     return r < 0 ? r : buf_append(&x->directories, &made, sizeof(made));
 }
 
-/* The last first: a directory may forbid to reach what is in it. */
+/* The last: a directory may forbid to reach what is in it. 1; 0: there is none left. */
+static PARKS int set_last(struct vfs *vfs, struct buf *b, struct vpath *ret_path, int *ret)
+{
+    struct made made;
+    if (b->len == 0)
+        return 0;
+    memcpy(&made, b->data + b->len - sizeof(made), sizeof(made));
+    b->len -= sizeof(made) + made.path_len;
+    int r = vpath_parse(BYTES_LIT("/"), bytes_of(b->data + b->len, made.path_len), ret_path);
+    if (r < 0)
+        return r;
+    *ret = vfs_set(vfs, ret_path, false, &made.attr);
+    return 1;
+}
+
+int tar_set_directories(struct vfs *vfs, struct buf *made)
+{
+    struct vpath path;
+    int first = 0, set = 0, r;
+    while ((r = set_last(vfs, made, &path, &set)) > 0) {
+        vpath_done(&path);
+        first = first < 0 ? first : set;
+        if (set == -ECANCELED)
+            break;
+    }
+    return r < 0 ? r : first;
+}
+
 static PARKS int set_directories(struct extract *x)
 {
-    struct buf *b = &x->directories;
-    int r = 0;
-    while (b->len > 0 && r == 0) {
-        struct made made;
-        struct vpath path;
-        memcpy(&made, b->data + b->len - sizeof(made), sizeof(made));
-        b->len -= sizeof(made) + made.path_len;
-        r = vpath_parse(BYTES_LIT("/"), bytes_of(b->data + b->len, made.path_len), &path);
+    struct vpath path;
+    int set = 0, r;
+    while ((r = set_last(x->vfs, &x->directories, &path, &set)) > 0) {
+        r = set < 0 ? tar_complain(x->tar, path.text, set) : 0;
+        vpath_done(&path);
         if (r < 0)
             break;
-        r = vfs_set(x->vfs, &path, false, &made.attr);
-        if (r < 0)
-            r = tar_complain(x->tar, path.text, r);
-        vpath_done(&path);
     }
     return r;
 }
@@ -156,8 +180,7 @@ static PARKS int extract_large(struct extract *x, const struct extract_entry *e,
     q->watch->end(q->watch_arg, &progress);
     r = end_upload(u, r, moved.file_bytes);
     q->watch->moved(q->watch_arg, "upload", vpath_bytes(e->path), &moved, r);
-    bool is_set = q->leaves_facts;
-    return r < 0 || is_set ? r : vfs_set(x->vfs, e->path, false, &e->attr);
+    return r < 0 ? r : vfs_set(x->vfs, e->path, false, &e->attr);
 }
 
 static PARKS int extract_file(struct extract *x, struct extract_entry *e)
@@ -166,7 +189,9 @@ static PARKS int extract_file(struct extract *x, struct extract_entry *e)
     if (size < 0)
         return -EBADMSG;
     if (x->tar->request->leaves_facts)
-        e->attr = (struct vattr){0};
+        e->attr = (struct vattr){.has_times = true,
+                                 .mtime_us = x->tar->request->stamp_us,
+                                 .atime_us = x->tar->request->stamp_us};
     if (size <= EXTRACT_SMALL_BYTES)
         return extract_small_file(x, e, (size_t)size);
     int r = extract_flush(x);
@@ -260,6 +285,8 @@ static PARKS int extract_entry(struct extract *x)
     }
     if (t->error < 0)
         return t->error;
+    if (r < 0 && t->is_broken && t->request->trust == TAR_PLAIN_ONLY)
+        return r;
     if (r < 0)
         r = tar_complain(t, name != NULL ? name : "-", r);
     return r < 0 ? r : tar_skip_body(t);
@@ -291,18 +318,27 @@ static PARKS int look_at_directory(struct extract *x)
 static PARKS int extract(struct tar *t)
 {
     struct extract x = {.tar = t, .vfs = t->request->vfs};
-    buf_init(&x.directories, WALK_NAMES_BYTES);
+    bool is_plain = t->request->trust == TAR_PLAIN_ONLY;
+    if (t->request->made != NULL)
+        x.directories = *t->request->made;
+    else
+        buf_init(&x.directories, WALK_NAMES_BYTES);
     int r = look_at_directory(&x);
     if (r < 0) {
         r = tar_complain(t, t->request->directory->text, r);
     } else {
         r = extract_small_end(&x, extract_all(&x));
-        if (r < 0)
+        if (r < 0 && !is_plain)
             r = tar_complain(t, t->refused != NULL ? t->refused : "archive", r);
         tar_close_input(t);
     }
-    int set = r == 0 ? set_directories(&x) : 0;
-    buf_done(&x.directories);
+    int set = 0;
+    if (t->request->made != NULL) {
+        *t->request->made = x.directories;
+    } else {
+        set = r == 0 ? set_directories(&x) : 0;
+        buf_done(&x.directories);
+    }
     return r < 0 ? r : set;
 }
 

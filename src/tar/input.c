@@ -180,6 +180,7 @@ static PARKS int next_block(struct tar_body *b)
     }
     if (r < ARCHIVE_WARN) {
         b->len = 0;
+        b->tar->is_broken = true;
         return tar_failure(b->tar);
     }
     b->block = block;

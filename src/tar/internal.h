@@ -23,6 +23,7 @@ struct tar {
     bool is_head_read, is_zstd;
     struct zstd_frames frames;
     const char *refused; /* what was refused, if not just the archive */
+    bool is_broken;      /* the archive, in the contents of an entry */
     bool is_in_header;   /* libarchive looks for the next entry */
     int64_t header_start;
 

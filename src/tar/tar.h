@@ -12,6 +12,7 @@
  * server (tar/session.h) or a client.
  */
 #pragma once
+#include "base/buf.h"
 #include "tar/filter.h"
 #include "xfer/xfer.h"
 
@@ -51,14 +52,20 @@ struct tar_request {
     struct bytes names; /* paths, each with a NUL behind it */
 
     /* extract; it sees how it is compressed */
-    bool keeps_modes;  /* -p; else new files have the usual bits at most, or: */
-    mode_t mode_mask;  /* not 0: these */
-    bool leaves_facts; /* times are those of now, and what is there keeps its mode */
+    bool keeps_modes; /* -p; else new files have the usual bits at most, or: */
+    mode_t mode_mask; /* not 0: these */
+    /* Files have this time and not the archive's, and what is there keeps its mode. */
+    bool leaves_facts;
+    int64_t stamp_us;
     enum tar_trust trust;
-    /* TAR_PLAIN_ONLY: path: beneath the directory. As complain() */
+    /* TAR_PLAIN_ONLY: path: beneath the directory. As complain(); what is wrong with the
+     * archive itself is then returned, and not complained of. */
     PARKS int (*link)(void *arg, const char *path);
+    struct buf *made; /* what directories get, for tar_set_directories(); NULL: at the end */
 };
 
 /* 0, 1 (something was complained of), or how the stream failed. */
 PARKS MUST_CHECK int tar_create(const struct tar_request *);
 PARKS MUST_CHECK int tar_extract(const struct tar_request *);
+/* When all is there that goes into them. 0, or the first failure; all are tried. */
+PARKS MUST_CHECK int tar_set_directories(struct vfs *, struct buf *made);

@@ -36,6 +36,7 @@ struct copy {
 
     /* directories that went as streams */
     struct copy_stream *streams;
+    struct copy_stream_get *gets; /* and that came as such */
     char packing[64];       /* of the last, in words; "" */
     struct copy_sent *sent; /* of files that are found now: what a stream brought; or NULL */
     bool has_remains;       /* and what stands under their names is no whole file */
@@ -74,3 +75,10 @@ PARKS int copy_stream_source(struct copy *, const struct copy_source *,
 /* When all is through: what streams failed with, and nobody mended. */
 PARKS void copy_settle_streams(struct copy *);
 void copy_streams_done(struct copy *);
+
+/* -- stream_get.c: the same of one that comes; by stream.c -- */
+
+PARKS int copy_stream_get_source(struct copy *, const struct copy_source *,
+                                 const struct endpoint_facts *, char *place);
+PARKS void copy_settle_gets(struct copy *);
+void copy_gets_done(struct copy *);

@@ -10,6 +10,12 @@ static bool has(const struct copy_ends *ends, enum copy_place place)
     return ends->source == place || ends->target == place;
 }
 
+bool copy_ends_have_tar(const struct copy_ends *ends)
+{
+    return (ends->source == COPY_PLACE_LOCAL && ends->target == COPY_PLACE_SSH) ||
+           (ends->source == COPY_PLACE_SSH && ends->target == COPY_PLACE_LOCAL);
+}
+
 /* NULL: it can be. */
 static const char *refusal(enum copy_method wanted, const struct copy_ends *ends)
 {
@@ -27,7 +33,7 @@ static const char *refusal(enum copy_method wanted, const struct copy_ends *ends
     if (!has(ends, COPY_PLACE_SSH))
         return "no place of these is reached by ssh";
     if (wanted == COPY_METHOD_TAR && !ends->has_tar)
-        return "it takes directories of this machine to a server, and verifies nothing";
+        return "it takes directories between this machine and a server, and verifies nothing";
     return NULL;
 }
 

@@ -19,6 +19,9 @@ struct copy_ends {
     bool has_tar; /* this program and the server can do so */
 };
 
+/* Directories go between this machine and one that ssh reaches. */
+bool copy_ends_have_tar(const struct copy_ends *);
+
 /* What is known of the source: its first part, or all. */
 struct copy_sample {
     uint64_t files, bytes;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "client/copy/copy_internal.h"
 #include "client/copy/names.h"
+#include "client/copy/tar_get.h"
 #include "client/copy/tar_put.h"
 #include "io/compress.h"
 
@@ -227,20 +228,35 @@ static PARKS int run_stream(struct copy_stream *s, const struct endpoint_facts *
     return r;
 }
 
+static bool comes(const struct copy *c)
+{
+    return c->settings.ends.source == COPY_PLACE_SSH;
+}
+
+/* A server that cannot be listed is left to who tells of it. */
+static PARKS int take_sample(struct copy *c, const struct copy_source *source,
+                             const struct endpoint_facts *facts, struct copy_sample *ret)
+{
+    struct bytes top = bytes_str(source->path);
+    if (!comes(c))
+        return copy_sample_tree(source->end, top, facts, ret);
+    int r = copy_sample_far(source->end, top, ret);
+    return r < 0 && !copy_is_fatal(c, source, r) ? -EOPNOTSUPP : r;
+}
+
 static PARKS int plan_source(struct copy *c, const struct copy_source *source,
                              const struct endpoint_facts *facts)
 {
     struct copy_sample sample = {.is_tree = true};
     struct copy_ends ends = c->settings.ends;
     char why[COPY_PLAN_WHY_MAX];
-    ends.has_tar = ends.source == COPY_PLACE_LOCAL && ends.target == COPY_PLACE_SSH &&
-                   !c->settings.files.verifies;
+    ends.has_tar = copy_ends_have_tar(&ends) && !c->settings.files.verifies;
     int r = 0;
     enum copy_method method = c->settings.method;
     if (method == COPY_METHOD_AUTO && c->settings.packing.codec == CODEC_ZSTD)
         method = COPY_METHOD_TAR; /* nothing else has it */
     if (ends.has_tar && method == COPY_METHOD_AUTO)
-        r = copy_sample_tree(source->end, bytes_str(source->path), facts, &sample);
+        r = take_sample(c, source, facts, &sample);
     if (r == 0)
         r = copy_plan(method, &ends, &sample, why, &c->plan);
     c->has_plan = r == 0;
@@ -255,6 +271,8 @@ int copy_stream_source(struct copy *c, const struct copy_source *source,
     int r = plan_source(c, source, facts);
     if (r < 0)
         return r;
+    if (comes(c))
+        return copy_stream_get_source(c, source, facts, place);
     struct copy_stream *s = mem_new(sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
@@ -314,6 +332,7 @@ void copy_settle_streams(struct copy *c)
 {
     for (struct copy_stream *s = c->streams; s != NULL; s = s->next)
         settle(s);
+    copy_settle_gets(c);
 }
 
 void copy_streams_done(struct copy *c)
@@ -325,4 +344,5 @@ void copy_streams_done(struct copy *c)
         copy_file_done(&s->item.file);
         mem_free(s);
     }
+    copy_gets_done(c);
 }

@@ -142,6 +142,20 @@ int copy_tar_find(const struct ssh_link *link, const struct copy_packing *packin
 
 /* -- its run -- */
 
+static PARKS int start(const struct ssh_link *link, struct buf *command, const char *rest,
+                       struct bytes directory, const char *names, struct ssh_channel **ret)
+{
+    int r = buf_append_str(command, rest);
+    if (r == 0)
+        r = sftp_quote_word(directory, command);
+    if (r == 0)
+        r = buf_append_str(command, names);
+    if (r == 0)
+        r = ssh_channel_open_session(link->connection, false, buf_bytes(command),
+                                     clock_after(DEFAULT_CONNECT_US), ret);
+    return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
+}
+
 int copy_tar_start(const struct ssh_link *link, enum tar_filter filter, bool keeps_modes,
                    const char *directory, struct ssh_channel **ret)
 {
@@ -151,14 +165,19 @@ int copy_tar_start(const struct ssh_link *link, enum tar_filter filter, bool kee
     if (r == 0)
         r = buf_append_str(&command, packers[filter].option);
     if (r == 0)
-        r = buf_append_str(&command, "-f - -C ");
-    if (r == 0)
-        r = sftp_quote_word(bytes_str(directory), &command);
-    if (r == 0)
-        r = ssh_channel_open_session(link->connection, false, buf_bytes(&command),
-                                     clock_after(DEFAULT_CONNECT_US), ret);
+        r = start(link, &command, "-f - -C ", bytes_str(directory), "", ret);
     buf_done(&command);
-    return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
+    return r;
+}
+
+int copy_tar_start_packing(const struct ssh_link *link, struct bytes directory,
+                           struct ssh_channel **ret)
+{
+    struct buf command;
+    buf_init(&command, COMMAND_MAX);
+    int r = start(link, &command, "tar -c -f - -C ", directory, " .", ret);
+    buf_done(&command);
+    return r;
 }
 
 /* A slow disk may have much to do yet, and says nothing meanwhile; a machine that is gone says

@@ -23,6 +23,10 @@ PARKS MUST_CHECK int copy_tar_find(const struct ssh_link *, const struct copy_pa
  * succeeds closes the channel. -EOPNOTSUPP: the server runs no command. */
 PARKS MUST_CHECK int copy_tar_start(const struct ssh_link *, enum tar_filter, bool keeps_modes,
                                     const char *directory, struct ssh_channel **ret);
+/* `tar c` of all that is in a directory; the archive comes out of the channel's stream. As
+ * above. */
+PARKS MUST_CHECK int copy_tar_start_packing(const struct ssh_link *, struct bytes directory,
+                                            struct ssh_channel **ret);
 /* Its exit status, waited for until the deadline, as long as its machine answers at all; ret:
  * what it said, printable. -FERRY_ESTALLED: there was none. */
 PARKS MUST_CHECK int copy_tar_status(const struct ssh_link *, struct ssh_channel *,
