@@ -380,6 +380,7 @@ static void explain(struct cp *cp)
     struct copy_figures *f = &cp->figures;
     f->elapsed_us = clock_now() - cp->report.began_at;
     f->cpu_us = sys_own_cpu_us() - f->cpu_us;
+    f->blocked_us = pool_blocked_us(cp->login.pool);
     f->bytes = totals->bytes;
     f->files = totals->files;
     f->limit_bytes_per_s = cp->options.rate_bytes_per_s;
@@ -387,20 +388,11 @@ static void explain(struct cp *cp)
                cp->target.end->endpoint->host != NULL;
     f->receives = cp->sources[0].end != NULL && cp->sources[0].end->endpoint != NULL &&
                   cp->sources[0].end->endpoint->host != NULL;
-    const struct endpoint *e = f->sends      ? cp->target.end->endpoint
-                               : f->receives ? cp->sources[0].end->endpoint
-                                             : NULL;
-    if (e != NULL) {
-        f->at_once = e->at_once;
-        f->method = e->ops->method;
-        if (e->ssh != NULL) {
-            f->cipher = e->ssh->cipher;
-            f->compression = e->ssh->compression;
-            copy_figures_of_link(e->ssh, f);
-        }
-    }
-    if (copy_packing_of(cp->copy) != NULL)
-        f->compression = copy_packing_of(cp->copy);
+    struct endpoint *e = f->sends      ? cp->target.end->endpoint
+                         : f->receives ? cp->sources[0].end->endpoint
+                                       : NULL;
+    if (e != NULL)
+        copy_figures_of(e, f);
     const struct copy_plan *plan = copy_plan_of(cp->copy);
     if (f->method != NULL && strcmp(f->method, "scp") == 0 &&
         cp->options.method == COPY_METHOD_AUTO)
@@ -423,6 +415,8 @@ static PARKS int run_prepared(struct cp *cp)
         r = prepare_target(cp);
     if (r == 0) {
         cp->figures.cpu_us = sys_own_cpu_us();
+        if (cp->options.explains)
+            pool_measure(cp->login.pool);
         r = run_copy(cp);
         if (cp->options.explains && cp->copy != NULL && r != -ECANCELED)
             explain(cp);

@@ -33,10 +33,23 @@ static struct io_fd *socket_of(const struct stream *s)
     return f != NULL ? f : tls_socket(s);
 }
 
+static void count_path(struct ftp_client *c)
+{
+    struct stream_info info = {.rtt_us = 0};
+    if (c->socket == NULL)
+        return;
+    tcp_info_into(c->socket, &info);
+    info.busy_us += c->path.busy_us;
+    info.peer_full_us += c->path.peer_full_us;
+    info.buffer_full_us += c->path.buffer_full_us;
+    c->path = info;
+}
+
 void ftp_client_drop_data(struct ftp_client *c, bool in_order)
 {
     if (c->data == NULL)
         return;
+    count_path(c);
     if (!in_order)
         tcp_reset_on_close(c->socket);
     if (c->is_deflate) {

@@ -69,9 +69,11 @@ struct ftp_client {
     bool told_level;         /* the server sends with another level than its own */
 
     /* for the owner to read */
-    uint64_t moved_bytes; /* of the transfer under way, or of the last; not yet confirmed */
-    uint64_t wire_bytes;  /* of the last one in MODE Z: what it was compressed to */
-    uint16_t code;        /* of the last reply; 0: none came */
+    uint64_t moved_bytes;    /* of the transfer under way, or of the last; not yet confirmed */
+    uint64_t wire_bytes;     /* of the last one in MODE Z: what it was compressed to */
+    struct stream_info path; /* of data connections that are closed: the times of all, else of
+                                the last */
+    uint16_t code;           /* of the last reply; 0: none came */
     char text[FTP_CLIENT_TEXT_MAX]; /* of its last line, printable, cut */
 };
 

@@ -42,6 +42,8 @@ MUST_CHECK int tcp_stream_new(struct io_fd *, usec_t stall_us, struct stream **r
  * the first edge, so nobody needs to look: its session may doze at once. */
 MUST_CHECK int tcp_stream_accepted(int fd, usec_t stall_us, struct stream **ret);
 MUST_CHECK int tcp_set_nodelay(struct io_fd *);
+/* Adds what TCP_INFO knows of a socket, whatever streams are on it. */
+void tcp_info_into(const struct io_fd *, struct stream_info *ret);
 /* All that the peer sent was read, and no more will come: it closed, or the connection is gone.
  */
 bool tcp_has_ended(const struct io_fd *);

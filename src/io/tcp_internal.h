@@ -2,9 +2,6 @@
 #pragma once
 #include "io/tcp.h"
 
-/* Adds what TCP_INFO knows. */
-void tcp_info_into(const struct io_fd *, struct stream_info *ret);
-
 /* Keeps what the kernel holds unsent to so many bytes. */
 void tcp_bound_unsent(struct io_fd *, size_t bytes);
 

@@ -33,10 +33,12 @@ static usec_t stall_deadline(const struct ssh_channel *ch)
 
 static int wait_window(struct ssh_channel *ch, usec_t deadline)
 {
+    usec_t began = clock_now();
     event_clear(&ch->writable);
     ssh_connection_wait_begin(ch->connection);
     int r = event_wait(&ch->writable, deadline);
     ssh_connection_wait_end(ch->connection);
+    ch->connection->window_wait_us += clock_now() - began;
     return r;
 }
 

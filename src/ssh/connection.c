@@ -66,6 +66,11 @@ bool ssh_connection_is_full(const struct ssh_connection *c)
            !ssh_transport_is_awaited(c->transport);
 }
 
+usec_t ssh_connection_window_wait_us(const struct ssh_connection *c)
+{
+    return c->window_wait_us;
+}
+
 void ssh_connection_wait_begin(struct ssh_connection *c)
 {
     bool was_full = ssh_connection_is_full(c);

@@ -95,6 +95,8 @@ PARKS MUST_CHECK int ssh_connection_turn(struct ssh_connection *);
 bool ssh_connection_is_idle(const struct ssh_connection *);
 /* Open or half open ones; for tests of their ends, since who has a channel needs no count. */
 unsigned ssh_connection_channels(const struct ssh_connection *);
+/* How long tasks of ours waited, each for itself, for the peer to give a channel a window. */
+usec_t ssh_connection_window_wait_us(const struct ssh_connection *);
 /* keepalive@openssh.com: asks for an answer, unless new keys are being made. */
 MUST_CHECK int ssh_connection_ping(struct ssh_connection *);
 

@@ -91,6 +91,7 @@ struct ssh_connection {
     unsigned count;
     size_t held_bytes; /* of chunks that hold data not yet dropped */
     unsigned waiting;  /* tasks that wait for the peer's word: a window */
+    usec_t window_wait_us;
     bool is_broken;
     bool no_more_sessions;
     struct ssh_refusal refusals[SSH_PENDING_MAX];

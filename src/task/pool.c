@@ -26,6 +26,11 @@ struct pool {
     struct list queue;
     unsigned queued;
     bool stops;
+    _Atomic bool measures;
+    /* under the lock: jobs that are measured, since when there are any, and sums */
+    unsigned running;
+    usec_t since, ran_us;
+    uint64_t cpu_ns;
 };
 
 int pool_share_new(unsigned at_once, struct pool_share **ret)
@@ -123,6 +128,36 @@ static void finish(struct pool *pool, struct job *j)
         worker_post(owner, &j->message);
 }
 
+/* -- measuring -- */
+
+void pool_measure(struct pool *pool)
+{
+    atomic_store(&pool->measures, true);
+}
+
+usec_t pool_blocked_us(struct pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    usec_t ran = pool->ran_us + (pool->running > 0 ? clock_now() - pool->since : 0);
+    usec_t cpu = pool->cpu_ns / 1000;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return ran > cpu ? ran - cpu : 0;
+}
+
+/* Under the lock. */
+static void measure_begin(struct pool *pool)
+{
+    if (pool->running++ == 0)
+        pool->since = clock_now();
+}
+
+static void measure_end(struct pool *pool, uint64_t cpu_ns)
+{
+    pool->cpu_ns += cpu_ns;
+    if (--pool->running == 0)
+        pool->ran_us += clock_now() - pool->since;
+}
+
 static void *pool_thread(void *arg)
 {
     struct pool *pool = arg;
@@ -143,10 +178,17 @@ static void *pool_thread(void *arg)
         if (j->state == JOB_QUEUED)
             j->state = JOB_RUNNING;
         count_running(j, 1);
+        bool measures = atomic_load_explicit(&pool->measures, memory_order_relaxed);
+        if (measures)
+            measure_begin(pool);
         (void)pthread_mutex_unlock(&pool->lock);
+        uint64_t cpu_ns = measures ? sys_thread_cpu_ns() : 0;
         j->run(j);
+        cpu_ns = measures ? sys_thread_cpu_ns() - cpu_ns : 0;
         finish(pool, j);
         (void)pthread_mutex_lock(&pool->lock);
+        if (measures)
+            measure_end(pool, cpu_ns);
     }
     pool->alive--;
     (void)pthread_cond_broadcast(&pool->idle);

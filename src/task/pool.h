@@ -59,6 +59,11 @@ struct pool *
 pool_free(struct pool *); /* waits for running jobs up to a second, then leaves them */
 unsigned pool_threads(const struct pool *);
 
+/* From now on counts how long jobs were kept waiting by the system: the time in which at least
+ * one ran, less the processor time of all. Of a disk, where jobs are for files. */
+void pool_measure(struct pool *);
+usec_t pool_blocked_us(struct pool *);
+
 /* Takes the job. 0: it has run, and is the caller's again. Else it is no longer the caller's:
  * -ECANCELED (detached), -EBUSY (queue full), -ETIMEDOUT (detached at the deadline).
  * In the deterministic runtime the job runs inline. shares may be NULL. */

@@ -32,7 +32,7 @@ struct copy_end {
     unsigned users, attempts;
     bool is_lost, is_opening;
     bool was_open; /* once, whatever became of it */
-    int failed; /* given up, with this */
+    int failed;    /* given up, with this */
     struct copy_condition changed;
     char why[COPY_WHY_MAX];
 };

@@ -99,6 +99,9 @@ struct endpoint_ops {
     PARKS int (*sha256)(struct endpoint *, struct bytes path, uint64_t bytes, uint8_t ret[32]);
     /* Where relative paths begin, as the server names it; at most max bytes with a NUL. */
     PARKS int (*home)(struct endpoint *, char *ret, size_t max);
+    /* What the kernel tells of data connections; NULL: they are the ssh link's, or there are
+     * none. */
+    void (*info)(struct endpoint *, struct stream_info *ret);
     PARKS void (*free)(struct endpoint *);
 };
 

@@ -673,6 +673,11 @@ static PARKS int remote_home(struct endpoint *e, char *ret, size_t max)
     return r < 0 ? r : read_quoted(answer.text, ret, max);
 }
 
+static void remote_info(struct endpoint *e, struct stream_info *ret)
+{
+    *ret = client_of(e)->path;
+}
+
 static PARKS void remote_free(struct endpoint *e)
 {
     struct remote *remote = (struct remote *)e;
@@ -693,6 +698,7 @@ static const struct endpoint_ops remote_ops = {
     .set = remote_set,
     .sha256 = remote_sha256,
     .home = remote_home,
+    .info = remote_info,
     .free = remote_free,
 };
 
