@@ -4,6 +4,7 @@
 #include "bench/study/goals.h"
 #include "bench/study/report.h"
 
+#define GB         1e9 /* as CPU is told for: of 1,000,000,000 bytes */
 #define CELL_WIDTH 9
 #define NARROW     4 /* columns that leave room for how far runs lie apart */
 
@@ -165,10 +166,13 @@ static void print_averages(const struct study *s, unsigned table, FILE *out)
         if (next == NULL)
             return;
         last = study_average(next, STUDY_REAL);
-        fprintf(out, "%s: real=%.3f user=%.4f sys=%.4f server: user=%.4f sys=%.4f\n",
+        fprintf(out,
+                "%s: real=%.3f user=%.4f sys=%.4f server: user=%.4f sys=%.4f client: %.3f "
+                "s/GB\n",
                 t->rows[next->row], last, study_average(next, STUDY_USER),
                 study_average(next, STUDY_SYSTEM), study_average(next, STUDY_SERVER_USER),
-                study_average(next, STUDY_SERVER_SYSTEM));
+                study_average(next, STUDY_SERVER_SYSTEM),
+                study_average(next, STUDY_CLIENT) * GB / (double)s->data[next->data].bytes);
     }
 }
 
