@@ -9,6 +9,7 @@
 struct link {
     struct ssh_offer_settings client_offers, server_offers;
     uint64_t client_rekey_bytes, server_rekey_bytes;
+    uint64_t client_rekey_packets, server_rekey_packets;
     int client_compression, server_compression;
     bool packs_in_jobs;        /* else inline */
     uint64_t seed;             /* where reads and writes are cut; 0: nowhere */
@@ -62,6 +63,7 @@ static inline void link_client(struct link *l, struct stream *stream, struct sco
                       .offer = offer,
                       .check_host_key = take_any_key,
                       .rekey_bytes = l->client_rekey_bytes,
+                      .rekey_packets = l->client_rekey_packets,
                       .compression = l->client_compression,
                       .codec_pool = link_codec_pool(l)},
         .deadline = clock_after(STALL_US),
@@ -110,6 +112,7 @@ static inline void link_main(void *arg)
         .offer = offer,
         .host_keys = test_host_keys(),
         .rekey_bytes = l->server_rekey_bytes,
+        .rekey_packets = l->server_rekey_packets,
         .compression = l->server_compression,
         .codec_pool = link_codec_pool(l),
     };

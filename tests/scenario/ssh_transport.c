@@ -261,6 +261,22 @@ static void keys_change_during_an_upload(void **state)
     }
 }
 
+/* However small they are, and whoever sends them. */
+static void keys_change_after_as_many_packets(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        const bool is_up = i >= 2, is_client = i % 2 == 0;
+        uint64_t bytes = STORM_BYTES;
+        struct link l = link_of(is_up ? storm_up_dialogue : storm_dialogue);
+        l.state = &bytes;
+        l.client_rekey_packets = is_client ? 20 : 0;
+        l.server_rekey_packets = is_client ? 0 : 20;
+        run_whole(&l, i);
+        assert_in_range(l.traffic.exchanges, 3, 1000);
+    }
+}
+
 /* -- what passes is changed -- */
 
 /* Bits of the record that nobody checks: padding of packets before there are keys. */
@@ -422,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_client_reads_other_lines_before_the_ident),
         cmocka_unit_test(keys_change_in_the_middle_of_a_transfer),
         cmocka_unit_test(keys_change_during_an_upload),
+        cmocka_unit_test(keys_change_after_as_many_packets),
         cmocka_unit_test(no_flipped_bit_goes_unnoticed),
         cmocka_unit_test(no_truncation_goes_unnoticed),
         cmocka_unit_test(nobody_waits_for_a_peer_that_is_gone),
