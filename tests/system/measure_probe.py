@@ -3,10 +3,10 @@
 
 For links of `ferry bench levels` and two groups of data like its own (texts and sources; a picture and programs),
 over ssh to OpenSSH's server and over FTP's MODE Z to ferryd: ferry probe is asked, then a file is copied as it
-says, and the time of an empty file is taken off. A link is a pair of name spaces of the network with a token bucket
-at each end. Needs root, ip, tc, nsenter, unshare and sshd.
+says, and the time of an empty file is taken off; medians of some runs in turn. A link is a pair of name spaces of
+the network with a token bucket at each end. Needs root, ip, tc, nsenter, unshare and sshd.
 
-    FERRY_BIN=build/release/bin tests/system/measure_probe.py [--only WORD] [--seconds 20] [--json FILE]
+    FERRY_BIN=build/release/bin tests/system/measure_probe.py [--only WORD] [--runs 3] [--idle 0.8] [--json FILE]
 """
 
 import argparse
@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -151,20 +152,47 @@ def ferry(link, home, *words):
     return done.stdout, took
 
 
-def cell(link, servers, scheme, payload, data, seconds, folder):
-    size = int(max(min(len(data), payload * seconds), payload * 2, NEAREST))
+def idle_share(seconds=2):
+    """Of the processors, as others leave it."""
+    def read():
+        fields = [int(x) for x in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+        return fields[3] + fields[4], sum(fields)
+    before, end = read(), time.monotonic() + seconds
+    wait_until("a look at the load", lambda: time.monotonic() > end)
+    after = read()
+    return (after[0] - before[0]) / max(1, after[1] - before[1])
+
+
+def wait_for_idle(share, seconds=300):
+    """Up to so long: what else runs takes the processors from the copy, and from no prediction."""
+    end = time.monotonic() + seconds
+    while share > 0 and time.monotonic() < end and idle_share() < share:
+        pass
+
+
+def once(link, servers, scheme, path, empty, options):
+    """What is predicted, and what comes of it right behind."""
+    wait_for_idle(options.idle)
+    url = servers.urls[scheme]
+    found = json.loads(ferry(link, servers.home, "probe", "--json", "--data", path, url)[0])
+    words = ("cp", "-q", "-B", "--compress", found["advice"]["compress"])
+    start = ferry(link, servers.home, *words, empty, url)[1]
+    took = ferry(link, servers.home, *words, path, url)[1] - start
+    assert (servers.files / "data").stat().st_size == path.stat().st_size
+    (servers.files / "data").unlink()
+    return found, path.stat().st_size / took
+
+
+def cell(link, servers, scheme, payload, data, options, folder):
+    size = int(max(min(len(data), payload * options.seconds), payload * 2, NEAREST))
     path, empty = folder / "data", folder / "empty"
     path.write_bytes(stretched(data, size))
     empty.write_bytes(b"")
-    found = json.loads(ferry(link, servers.home, "probe", "--json", "--data", path, servers.urls[scheme])[0])
-    advice, url = found["advice"], servers.urls[scheme]
-    words = ("cp", "-q", "-B", "--compress", advice["compress"])
-    start = ferry(link, servers.home, *words, empty, url)[1]
-    took = ferry(link, servers.home, *words, path, url)[1] - start
-    assert (servers.files / "data").stat().st_size == size
-    (servers.files / "data").unlink()
-    row = {"link_bytes_per_s": payload, "found": found, "size": size, "compress": advice["compress"],
-           "predicted": advice["bytes_per_s"], "measured": size / took, "seconds": took}
+    runs = [once(link, servers, scheme, path, empty, options) for _ in range(options.runs)]
+    row = {"size": size, "runs": runs, "seen": statistics.median(found["to"]["bytes_per_s"] for found, _ in runs) / payload,
+           "compress": "/".join(sorted({found["advice"]["compress"] for found, _ in runs})),
+           "predicted": statistics.median(found["advice"]["bytes_per_s"] for found, _ in runs),
+           "measured": statistics.median(rate for _, rate in runs)}
     row["off"] = row["predicted"] / row["measured"] - 1
     return row
 
@@ -173,6 +201,8 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--only", default="")
     options.add_argument("--seconds", type=int, default=20)
+    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--idle", type=float, default=0, help="wait until this share of the processors is idle")
     options.add_argument("--json")
     options = options.parse_args()
     if os.geteuid() != 0:
@@ -193,10 +223,10 @@ def main():
                     if options.only not in "%s / %s / %s" % (scheme, title, kind):
                         continue
                     link.shape(payload)
-                    row = cell(link, servers, scheme, payload, contents, options.seconds, folder)
+                    row = cell(link, servers, scheme, payload, contents, options, folder)
                     rows.append(dict(row, scheme=scheme, link=title, data=kind))
                     print("%-5s %-11s %-11s %8.1f%%  %-7s %8.0f KB %8.0f KB %+6.1f%%%s" % (
-                        scheme, title, kind, 100 * row["found"]["to"]["bytes_per_s"] / payload, row["compress"],
+                        scheme, title, kind, 100 * row["seen"], row["compress"],
                         row["predicted"] / KB, row["measured"] / KB, 100 * row["off"],
                         "" if abs(row["off"]) <= TOLERANCE else "  <-"), flush=True)
     near = sum(abs(row["off"]) <= TOLERANCE for row in rows)

@@ -21,9 +21,10 @@ static const bool is_of_controller[PROBE_LEVELS] = {
 #define TRIPS_SFTP 5
 #define TRIPS_FTP  7
 
-/* A file of tar: its header and half a block, and what making it costs there. */
+/* A file of tar: its header and half a block. */
 #define TAR_MEMBER_BYTES 768.0
-#define TAR_FILE_US      60.0
+/* What making a file costs a server with a disk, whichever way it came: taken to be so much. */
+#define MAKE_FILE_US 300.0
 
 double probe_lesser(double a, double b)
 {
@@ -187,11 +188,14 @@ void probe_small_files(const struct probe_facts *f, const struct probe_files *fi
         return;
     double trips = f->is_ssh ? TRIPS_SFTP : TRIPS_FTP;
     double by_trips = at_once * 1e6 / (trips * fmax((double)f->rtt_us, 1));
-    double by_bytes = rate / fmax(files->mean_bytes, 1);
-    ret->single_per_s = probe_lesser(by_trips, by_bytes);
-    ret->single_limit = by_trips < by_bytes ? PROBE_ROUND_TRIPS : f->rates.up_limit;
+    double by_bytes = rate / fmax(files->mean_bytes, 1), by_files = 1e6 / MAKE_FILE_US;
+    ret->single_per_s = probe_lesser(probe_lesser(by_trips, by_bytes), by_files);
+    ret->single_limit = f->rates.up_limit;
+    if (by_trips < by_bytes && by_trips < by_files)
+        ret->single_limit = PROBE_ROUND_TRIPS;
+    else if (by_files < by_bytes)
+        ret->single_limit = PROBE_PEER;
     if (f->is_ssh && f->has_tar)
-        ret->tar_per_s =
-            probe_lesser(rate / (files->mean_bytes + TAR_MEMBER_BYTES), 1e6 / TAR_FILE_US);
+        ret->tar_per_s = probe_lesser(rate / (files->mean_bytes + TAR_MEMBER_BYTES), by_files);
     ret->prefers_tar = ret->tar_per_s > ret->single_per_s * GAIN_LEAST;
 }

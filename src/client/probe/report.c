@@ -134,7 +134,7 @@ static void print_small(const struct probe_findings *f, FILE *out)
             s->single_per_s, f->facts.is_ssh ? "SFTP" : "FTP",
             probe_part_text(s->single_limit));
     if (s->tar_per_s > 0)
-        fprintf(out, "; %.0f as one stream of tar", s->tar_per_s);
+        fprintf(out, "\n             %.0f a second as one stream of tar", s->tar_per_s);
     fputc('\n', out);
 }
 

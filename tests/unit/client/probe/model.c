@@ -230,6 +230,10 @@ static void small_files_wait_for_round_trips_or_go_as_tar(void **state)
     probe_small_files(&f, &files, &s);
     assert_near(s.single_per_s, 100 * KB / 4096);
     assert_int_equal(s.single_limit, PROBE_LINK);
+    f = link_of(500 * MB); /* neither: then it is making them */
+    f.rtt_us = 100;
+    probe_small_files(&f, &files, &s);
+    assert_true(s.single_per_s < 4000 && s.single_limit == PROBE_PEER && !s.prefers_tar);
     f.rates.up = 0;
     probe_small_files(&f, &files, &s);
     assert_true(s.single_per_s <= 0);

@@ -97,6 +97,7 @@ static void a_long_transfer_is_thinned_out_and_stays_right(void **state)
     (void)state;
     run(60000, 100, slow_start);
     assert_true(s.count <= STEADY_SAMPLES_MAX);
+    assert_true(s.samples[0].at < 2000 * MS); /* of its beginning something is left */
     assert_rate(1e6, 0.01);
 }
 
