@@ -146,7 +146,6 @@ static void describe_ssh(struct probe *p, const struct ssh_link *link)
     const struct ssh_transport *t = ssh_client_transport(link->client);
     f->speeds = crypto_speeds();
     f->cipher = link->cipher;
-    f->given_cipher = p->places->options.login.ciphers;
     f->facts.is_ssh = true;
     f->facts.is_ferry = link->is_ferry;
     f->facts.can_compress = link->has_compression;
@@ -191,9 +190,8 @@ static enum probe_part limit_of(const struct probe_way_seen *way, bool is_up)
     const struct steady_rate *s = &way->rate;
     if (s->bytes_per_s <= 0)
         return PROBE_UNKNOWN;
-    if (!is_up) /* only the sender's kernel knows what it waits for */
-        return s->cpu >= 0.8 ? PROBE_CPU_HERE : PROBE_UNKNOWN;
-    return probe_limit_of(s->cpu, s->busy, s->full);
+    /* only the sender's kernel knows what it waits for */
+    return probe_limit_of(s->cpu, is_up ? s->busy : 0, s->full);
 }
 
 /* What failed for the server's reasons leaves the rest to be measured. */

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -269,6 +270,18 @@ def test_the_advice_is_for_a_shell_and_for_ssh(sshd, tmp_path):
     assert re.search("^ciphers %s," % re.escape(found["cipher"]), said, re.M), said
 
 
+def test_the_command_has_what_the_login_needs(sshd, home):
+    (home / "no config").write_text("")
+    place = "%s:%s" % (sshd.url.split("//")[1].split(":")[0], sshd.files)
+    args = ["-P", sshd.port, "-i", home / ".ssh" / "id_ed25519", "-F", home / "no config", "-c", "aes256-gcm@openssh.com"]
+    found = json.loads(ferry("probe", "--json", *SHORT, *args, place))
+    assert found["cipher"] == "aes256-gcm@openssh.com"
+    (home / "FILE").write_text("x")
+    command = found["advice"]["command"].replace("ferry cp ", FERRY + " cp -q ", 1)
+    subprocess.run(["sh", "-c", command], check=True, cwd=home, stdin=subprocess.DEVNULL, timeout=60)
+    assert (sshd.files / "FILE").read_text() == "x"
+
+
 def test_people_read_a_table_with_one_row_chosen(sshd):
     said = ferry("probe", *SHORT, sshd.url)
     for word in ("login", "round trip", "to it", "from it", "this CPU", "auto", "ssh -C", "advice", "Ciphers ^"):
@@ -308,8 +321,10 @@ def test_a_server_that_is_not_there_is_another_exit_code(home):
 class Liar(HostileFtp):
     """Has a file of any size, takes none, and sends without end."""
 
-    def __init__(self, store):
-        self.store = store
+    pause = threading.Event()
+
+    def __init__(self, store, confirm_s=None):
+        self.store, self.confirm_s = store, confirm_s
         super().__init__(b"", feat=b" MLST type*;size*;\r\n")
 
     def talk(self, connection):
@@ -330,7 +345,10 @@ class Liar(HostileFtp):
                     connection.sendall(self.store)
                     with contextlib.suppress(OSError), passive.accept()[0] as data:
                         while data.recv(1 << 16):
-                            pass
+                            self.pause.wait(0.002)
+                    if self.confirm_s is not None:
+                        self.pause.wait(self.confirm_s)
+                        connection.sendall(b"226 stored\r\n")
                 elif verb == b"RETR":
                     connection.sendall(b"150 here\r\n")
                     with contextlib.suppress(OSError), passive.accept()[0] as data:
@@ -355,3 +373,10 @@ def test_a_server_that_never_confirms_is_left_after_its_time(home):
     server = Liar(b"150 give\r\n")
     said = ferry("probe", "--timeout", "1", *SHORT, "ftp://u:p@%s:%d/f" % (HOST, server.port), expect=1)
     assert "may still be there" in said or "time" in said or "stalled" in said, said
+
+
+def test_what_is_confirmed_late_has_arrived_late(home):
+    server = Liar(b"150 give\r\n", confirm_s=2)
+    found = json.loads(ferry("probe", "--json", "--size", "16M", "ftp://u:p@%s:%d/f" % (HOST, server.port)))
+    assert any("holds back" in note for note in found["notes"]), found
+    assert found["to"]["bytes_per_s"] < (16 << 20) / 2  # 16M took more than the two seconds

@@ -93,19 +93,31 @@ static void add_word(struct buf *line, const char *word)
     (void)r; /* what is too long is cut: it is a line to look at */
 }
 
-static void add_options(const struct probe_findings *f, struct buf *line, bool has_gain,
-                        const char *compress)
+static void add_option(struct buf *line, const char *name, const char *value)
 {
+    if (value == NULL)
+        return;
+    add_word(line, name);
+    add_word(line, value);
+}
+
+/* Those of the login are as they were given here; a URL has its port in it. */
+static void add_options(const struct probe_findings *f, struct buf *line, const char *compress)
+{
+    const struct login_settings *login = &f->place->login;
+    const struct location *l = f->place->location;
+    char port[8];
+    (void)snprintf(port, sizeof(port), "%u", l->port);
     if (f->sample->is_tree && f->data_path != NULL)
         add_word(line, "-r");
-    if (f->given_cipher != NULL && f->facts.is_ssh) {
-        add_word(line, "--cipher");
-        add_word(line, f->given_cipher);
+    if (f->facts.is_ssh) {
+        add_option(line, "-P", l->scheme == LOCATION_SSH && l->port != 0 ? port : NULL);
+        for (unsigned i = 0; login->identities != NULL && login->identities[i] != NULL; i++)
+            add_option(line, "-i", login->identities[i]);
+        add_option(line, "-F", login->config_file);
+        add_option(line, "--cipher", login->ciphers);
     }
-    if (has_gain) {
-        add_word(line, "--compress");
-        add_word(line, compress);
-    }
+    add_option(line, "--compress", compress);
 }
 
 static void add_places(const struct probe_findings *f, struct buf *line, bool is_up)
@@ -131,7 +143,8 @@ void probe_command_text(const struct probe_findings *f, char ret[PROBE_COMMAND_M
     if (is_up)
         probe_compress_text(&a->up[a->best], compress);
     if (r == 0) {
-        add_options(f, &line, is_up ? a->best > 0 : a->down_compresses, compress);
+        bool has_gain = is_up ? a->best > 0 : a->down_compresses;
+        add_options(f, &line, has_gain ? compress : NULL);
         add_places(f, &line, is_up);
     }
     (void)text_copy_printable(ret, PROBE_COMMAND_MAX, buf_bytes(&line));

@@ -17,8 +17,7 @@ struct probe_findings {
     char server[128]; /* as it calls itself; "" */
     struct probe_facts facts;
     struct probe_way_seen up, down;
-    const char *cipher;       /* in use; NULL: none is */
-    const char *given_cipher; /* --cipher; or NULL */
+    const char *cipher; /* in use; NULL: none is */
     struct crypto_speeds speeds;
     const char *data_path; /* NULL: none was given */
     const struct probe_sample *sample;

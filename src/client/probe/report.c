@@ -39,8 +39,8 @@ static void print_ciphers(const struct probe_findings *f, FILE *out)
             "             aes128-ctr with hmac-sha2-256 %s/s\n",
             gcm128, gcm256, chacha, ctr);
     fprintf(out, "cipher       %s%s", f->cipher,
-            f->given_cipher != NULL ? ", as it was asked for"
-                                    : ", the fastest here of what both have");
+            f->place->login.ciphers != NULL ? ", as it was asked for"
+                                            : ", the fastest here of what both have");
     fputc('\n', out);
     if (seen > 0)
         fprintf(out, "other CPU    at least %s/s\n", rate_text(seen, least));
