@@ -71,7 +71,11 @@ static void long_options_have_their_values(void **state)
     assert_int_equal(options.level, 9);
     assert_int_equal(parse("--compress auto --cipher auto a b"), 0);
     assert_int_equal(options.level, COMPRESS_AUTO);
+    assert_true(options.is_codec_free);
     assert_null(options.cipher);
+    assert_int_equal(parse("--compress zstd:19 a b"), 0);
+    assert_true(options.codec == CODEC_ZSTD && !options.is_codec_free);
+    assert_int_equal(options.level, 19);
 }
 
 static void what_is_wrong_is_named(void **state)
@@ -97,6 +101,8 @@ static void what_is_wrong_is_named(void **state)
         {"--compress zlib:0 a b", "--compress"},
         {"--compress zlib:10 a b", "--compress"},
         {"--compress none:1 a b", "--compress"},
+        {"--compress zstd:20 a b", "--compress"},
+        {"--compress zstd:0 a b", "--compress"},
         {"--compress lz4 a b", "--compress"},
         {"- a b", "standard input"},
         {"- -", "standard input"},
