@@ -31,6 +31,10 @@
 
 #define RTT_US_MAX USEC_PER_S /* what is waited for to hear of a change */
 
+/* Figures beyond these are no measurements; they keep what is computed of them finite. */
+#define RATE_MAX    1e12 /* bytes a second, of the sink and of the source */
+#define STEP_US_MAX 3600e6
+
 /* At the start all is short: a step of time is an eighth of what has passed. */
 #define EVERY_US_MIN (10 * USEC_PER_MS)
 
@@ -41,6 +45,7 @@
 #define OUTLIER_FIRST  4.0
 #define DOUBT          2.0
 #define MEASURED_US    (5 * USEC_PER_S) /* how long the cost of a level that rests is known */
+#define AT_LEAST       1.25             /* a ratio so near the least that a level can do */
 #define DATA_CHANGE    0.35             /* of the logarithm of level 1's ratio */
 #define TRY_SHARE      0.01             /* of the time may be lost by tries, */
 #define TRY_US         2000.0           /* and so much at first */
@@ -50,22 +55,24 @@
 /* What is known of levels before they ran, measured on texts, sources, programs and pictures
  * (docs/adr). Costs matter relative to each other: those of this machine are scaled by what did
  * run here. `power` and `shift` make level 1's ratio into this one's: between levels, the
- * relation hardly depends on the data. */
+ * relation hardly depends on the data. No data becomes smaller than `least`. */
 struct trait {
     int level;
     double ns, ns_noise; /* for each byte; of data that cannot be compressed */
-    double power, shift;
+    double power, shift, least;
 };
 
 static const struct trait zlib_traits[] = {
-    {0, 0.35, 0.35, 0, 0}, {1, 6.4, 18, 1, 0},    {2, 6.9, 18, 1.03, 0}, {3, 8.8, 18, 1.06, 0},
-    {4, 9.5, 19, 1.11, 0}, {5, 13, 19, 1.135, 0}, {6, 20, 19, 1.15, 0},  {9, 45, 19, 1.16, 0},
+    {0, 0.35, 0.35, 0, 0, 1},      {1, 6.4, 18, 1, 0, 0.0046},    {2, 6.9, 18, 1.03, 0, 0.0046},
+    {3, 8.8, 18, 1.06, 0, 0.0046}, {4, 9.5, 19, 1.11, 0, 0.0012}, {5, 13, 19, 1.135, 0, 0.0012},
+    {6, 20, 19, 1.15, 0, 0.0012},  {9, 45, 19, 1.16, 0, 0.0012},
 };
 
 static const struct trait zstd_traits[] = {
-    {0, 0.05, 0.05, 0, 0},     {-7, 1.7, 0.35, 0.94, 0.31}, {1, 2.2, 0.8, 1, 0},
-    {3, 3.2, 1.2, 0.94, -0.2}, {6, 8, 3.5, 1, -0.24},       {9, 14, 6, 1.01, -0.26},
-    {19, 200, 250, 1, -0.35},
+    {0, 0.05, 0.05, 0, 0, 1},       {-7, 1.7, 0.35, 0.94, 0.31, 1e-4},
+    {1, 2.2, 0.8, 1, 0, 1e-4},      {3, 3.2, 1.2, 0.94, -0.2, 1e-4},
+    {6, 8, 3.5, 1, -0.24, 1e-4},    {9, 14, 6, 1.01, -0.26, 1e-4},
+    {19, 200, 250, 1, -0.35, 1e-4},
 };
 
 static const struct plan {
@@ -90,6 +97,14 @@ static usec_t at_most(usec_t us, usec_t age)
     return us < early ? us : early;
 }
 
+/* Time does not go back: what is measured elsewhere may come late. */
+static usec_t forward(struct controller *c, usec_t now)
+{
+    struct controller_inner *n = &c->inner;
+    n->now = now > n->now ? now : n->now;
+    return n->now;
+}
+
 static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
@@ -105,7 +120,7 @@ static double ratio_at(const struct controller *c, unsigned i, double data)
 {
     const struct trait *t = trait_of(c, i);
     double h = log(data);
-    return exp(t->power * h + t->shift * fmin(1, -h / SHIFT_FULL));
+    return fmax(exp(t->power * h + t->shift * fmin(1, -h / SHIFT_FULL)), t->least);
 }
 
 /* The inverse: what level 1 would have made of it. */
@@ -123,6 +138,9 @@ static void see_data(struct controller *c, usec_t now, unsigned i, double in, do
     struct controller_inner *n = &c->inner;
     if (trait_of(c, i)->power <= 0) /* stored: tells nothing */
         return;
+    if (out / in < trait_of(c, i)->least * AT_LEAST &&
+        ratio_at(c, i, n->data) <= trait_of(c, i)->least)
+        return; /* as was thought: how much less it might be does not show */
     double data = data_from(c, i, out / in), age = (double)(now - n->data_at);
     double weight = fmax(in / (in + SMOOTH_BYTES), age / (age + SMOOTH_US));
     n->data = n->data_at == 0 ? data : n->data + weight * (data - n->data);
@@ -230,11 +248,11 @@ static double sink_rate(const struct controller *c, bool *ret_is_optimist)
     double rate = n->sink_bytes_per_s, kernel = (double)n->kernel_bytes_per_s;
     *ret_is_optimist = n->idle_us > n->trust_us;
     if (!*ret_is_optimist)
-        return n->has_busy ? rate : 0;
+        return n->has_busy ? fmin(rate, RATE_MAX) : 0;
     if (kernel > 0)
-        return fmax(kernel, rate);
+        return fmin(fmax(kernel, rate), RATE_MAX);
     double times = floor((double)n->idle_us / (double)n->trust_us);
-    return rate * (n->has_busy ? HOPE : pow(HOPE, fmin(times, HOPES_MAX)));
+    return fmin(rate * (n->has_busy ? HOPE : pow(HOPE, fmin(times, HOPES_MAX))), RATE_MAX);
 }
 
 /* -- the decision -- */
@@ -255,7 +273,7 @@ static struct forecast forecast_of(const struct controller *c, unsigned i, usec_
                                    double sink, double hope)
 {
     struct forecast f = {.source = c->inner.source_bytes_per_s};
-    f.cpu = 1e9 / (ns_at(c, i, now) * hope);
+    f.cpu = fmin(1e9 / (ns_at(c, i, now) * hope), RATE_MAX);
     f.sink = sink / ratio_at(c, i, c->inner.data);
     f.rate = lesser(f.cpu, f.sink);
     if (f.source > 0)
@@ -365,7 +383,7 @@ static bool is_due(const struct controller *c, usec_t now)
         return n->in_bytes >= CONTROLLER_FIRST_BYTES ||
                (n->in_bytes > 0 && now - c->started_at >= CONTROLLER_FIRST_US);
     return now - c->last.at >= at_most(CONTROLLER_EVERY_US, now - c->started_at) ||
-           is_surprised(c);
+           (now - c->last.at >= EVERY_US_MIN && is_surprised(c));
 }
 
 /* -- tries -- */
@@ -422,6 +440,7 @@ void controller_init(struct controller *c, enum codec codec, usec_t now)
 {
     const struct plan *p = &plans[codec];
     *c = (struct controller){.codec = codec, .level_count = p->count, .started_at = now};
+    c->inner.now = now;
     for (unsigned i = 0; i < p->count; i++)
         c->levels[i] = (struct controller_level){
             .level = p->traits[i].level, .ns_per_byte = p->traits[i].ns, .ratio = 1};
@@ -441,20 +460,23 @@ void controller_step(struct controller *c, usec_t now, int level, size_t in_byte
     if (i == c->level_count || in_bytes == 0)
         return;
     double in = (double)in_bytes, ratio = (double)out_bytes / in;
+    double us = fmin((double)took_us, STEP_US_MAX);
     struct controller_level *l = &c->levels[i];
+    now = forward(c, now);
     l->ratio = l->steps == 0 ? ratio : l->ratio + in / (in + SMOOTH_BYTES) * (ratio - l->ratio);
     see_data(c, now, i, in, (double)out_bytes);
-    see_cost(c, now, i, in, (double)took_us);
+    see_cost(c, now, i, in, us);
     c->inner.in_bytes += in_bytes;
     c->inner.put_bytes += out_bytes;
     if (c->inner.is_trying && i == c->inner.trying)
-        count_try(c, in, (double)took_us);
+        count_try(c, in, us);
 }
 
 void controller_sink(struct controller *c, usec_t now, uint64_t acked_bytes,
                      uint64_t rate_bytes_per_s, uint64_t unsent_bytes)
 {
     struct controller_inner *n = &c->inner;
+    now = forward(c, now);
     uint64_t acked = acked_bytes > n->acked_bytes ? acked_bytes - n->acked_bytes : 0;
     usec_t us = n->is_sampled ? now - n->sampled_at : 0;
     if (now < n->heard_from) {
@@ -489,12 +511,15 @@ void controller_round_trip(struct controller *c, usec_t rtt_us)
 void controller_source(struct controller *c, usec_t now, size_t bytes, usec_t waited_us)
 {
     struct controller_inner *n = &c->inner;
+    now = forward(c, now);
     n->source_bytes += bytes;
     n->waited_us += waited_us;
     if (now - n->source_at < CONTROLLER_EVERY_US)
         return;
-    n->source_bytes_per_s =
-        n->waited_us > 0 ? (double)n->source_bytes * 1e6 / (double)n->waited_us : 0;
+    n->source_bytes_per_s = 0;
+    if (n->waited_us > 0)
+        n->source_bytes_per_s =
+            fmin((double)n->source_bytes * 1e6 / (double)n->waited_us, RATE_MAX);
     n->source_bytes = n->waited_us = 0;
     n->source_at = now;
 }
@@ -502,6 +527,7 @@ void controller_source(struct controller *c, usec_t now, size_t bytes, usec_t wa
 bool controller_decide(struct controller *c, usec_t now, int *ret_level)
 {
     struct controller_inner *n = &c->inner;
+    now = forward(c, now);
     unsigned i;
     bool is_now = is_due(c, now);
     n->is_trying = false;

@@ -68,6 +68,7 @@ struct controller {
 
     /* the rest is controller.c's own */
     struct controller_inner {
+        usec_t now; /* the latest that was told */
         /* the sink: a window of its being busy, and one of any time */
         double sink_bytes_per_s;
         uint64_t kernel_bytes_per_s, acked_bytes, unsent_bytes, busy_acked, any_acked,

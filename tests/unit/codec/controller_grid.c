@@ -106,7 +106,7 @@ static void run_grid(enum codec codec, const struct bar *bar)
 static void zlib_grid(void **state)
 {
     (void)state;
-    const struct bar bar = {0.40, 0.93, 11};
+    const struct bar bar = {0.90, 0.94, 12};
     run_grid(CODEC_ZLIB, &bar);
 }
 
