@@ -276,6 +276,43 @@ static void unpacking_is_true_whatever_fails(void **state)
     each_failure(FAULT_SYSCALL, &h, is_old_or_new);
 }
 
+/* What is written by itself, behind a small one. */
+#define LARGE_BYTES (70 * 1000)
+
+static struct bytes make_large(void)
+{
+    static uint8_t large[(size_t)150 * BLOCK];
+    begin_archive();
+    add_file("d/small", "small");
+    add_header("d/full", '0', LARGE_BYTES);
+    memcpy(large, archive, archive_len);
+    memset(large + archive_len, 'x', LARGE_BYTES);
+    TASK_ASSERT(archive_len + LARGE_BYTES + (size_t)3 * BLOCK <= sizeof(large));
+    return bytes_of(large, sizeof(large));
+}
+
+static bool is_whole(struct harness *h)
+{
+    struct stat st;
+    return stat(path_of(h, "d/full"), &st) == 0 && st.st_size == LARGE_BYTES;
+}
+
+static void large_is_old_or_new(struct harness *h)
+{
+    assert_true(is_whole(h) || (h->result != 0 && holds(h, "d/full", BYTES_LIT("old"))));
+    assert_true(holds(h, "d/small", BYTES_LIT("small")) ||
+                (h->result != 0 && !exists(h, "d/small")));
+}
+
+static void unpacking_what_is_large_is_true_whatever_fails(void **state)
+{
+    (void)state;
+    const struct step step = {.says = make_large()};
+    const struct harness h = {.serves = run_tar, .steps = &step, .count = 1};
+    each_failure(FAULT_ALLOC, &h, large_is_old_or_new);
+    each_failure(FAULT_SYSCALL, &h, large_is_old_or_new);
+}
+
 static void is_whole_or_a_failure(struct harness *h)
 {
     assert_true(h->result != 0 || h->rest == (size_t)20 * BLOCK);
@@ -531,6 +568,7 @@ int main(void)
         cmocka_unit_test(each_failure_is_told_by_its_name),
         cmocka_unit_test(many_files_are_all_there),
         cmocka_unit_test(unpacking_is_true_whatever_fails),
+        cmocka_unit_test(unpacking_what_is_large_is_true_whatever_fails),
         cmocka_unit_test(packing_is_true_whatever_fails),
         cmocka_unit_test(packing_by_zstd_is_true_whatever_fails),
         cmocka_unit_test(a_peer_that_leaves_is_a_failure),

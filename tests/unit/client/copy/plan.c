@@ -62,10 +62,26 @@ static void the_method_follows_from_what_is_asked_the_ends_and_the_source(void *
     }
 }
 
+static void directories_are_streams_between_this_machine_and_ssh(void **state)
+{
+    (void)state;
+
+    static const enum copy_place places[] = {LOCAL, COPY_PLACE_STREAM, SSH, FTP};
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        for (size_t j = 0; j < ARRAY_LEN(places); j++) {
+            const struct copy_ends ends = {.source = places[i], .target = places[j]};
+            bool is_between = (places[i] == LOCAL && places[j] == SSH) ||
+                              (places[i] == SSH && places[j] == LOCAL);
+            assert_int_equal(copy_ends_have_tar(&ends), is_between);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_method_follows_from_what_is_asked_the_ends_and_the_source),
+        cmocka_unit_test(directories_are_streams_between_this_machine_and_ssh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
