@@ -16,6 +16,7 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -226,6 +227,15 @@ int sys_openat2(int dir, const char *path, const struct open_how *how)
 int sys_fstat(int fd, struct stat *ret)
 {
     return (int)SYS(fstat(fd, ret));
+}
+
+int sys_device_of(int fd, dev_t *ret)
+{
+    struct statx st;
+    int r = (int)SYS(statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st));
+    if (r == 0)
+        *ret = makedev(st.stx_dev_major, st.stx_dev_minor);
+    return r;
 }
 
 int sys_fstatat(int dir, const char *name, struct stat *ret, int flags)

@@ -65,6 +65,8 @@ void sys_eventfd_clear(int fd);
 struct open_how;
 MUST_CHECK int sys_openat2(int dir, const char *path, const struct open_how *);
 MUST_CHECK int sys_fstat(int fd, struct stat *ret);
+/* The device of what is open, as the kernel knows it: no file server is asked. */
+MUST_CHECK int sys_device_of(int fd, dev_t *ret);
 MUST_CHECK int sys_fstatat(int dir, const char *name, struct stat *ret, int flags);
 /* Whether we may, by real uid and gid; a link is followed. */
 MUST_CHECK int sys_faccessat(int dir, const char *name, int mode);

@@ -114,6 +114,21 @@ int beneath_open_cached(const struct beneath *tree, const char *path, struct sta
                         tree->resolve | RESOLVE_CACHED | RESOLVE_NO_XDEV, ret);
 }
 
+int beneath_open_cached_on(const struct beneath *tree, const char *path, dev_t device,
+                           struct stat *ret)
+{
+    dev_t found = 0;
+    int fd = resolve(tree->fd, path, O_PATH | O_CLOEXEC, tree->resolve | RESOLVE_CACHED, 0);
+    if (fd < 0)
+        return fd;
+    int r = sys_device_of(fd, &found);
+    sys_close(fd);
+    if (r < 0 || found != device)
+        return -EXDEV;
+    return open_checked(tree->fd, path, BENEATH_FILE, O_RDONLY, tree->resolve | RESOLVE_CACHED,
+                        ret);
+}
+
 int beneath_parent(const struct beneath *tree, char *path, int *ret_dir, const char **ret_leaf)
 {
     if (strcmp(path, ".") == 0)

@@ -5,9 +5,9 @@
  * way and acts on a leaf, which is one component and is never followed. Plain ...at() calls do
  * not confine a path of several components, so there are none.
  *
- * Everything here may block and is called from pool jobs, except beneath_open_cached(), and in
- * a memory file system what does not leave its mount.
- * Descriptors are close-on-exec and the caller's. Paths are relative, "." for the tree itself.
+ * Everything here may block and is called from pool jobs, except beneath_open_cached...(), and
+ * in a memory file system what does not leave its mount. Descriptors are close-on-exec and the
+ * caller's. Paths are relative, "." for the tree itself.
  */
 #pragma once
 #include <stdbool.h>
@@ -50,6 +50,10 @@ MUST_CHECK int beneath_open(const struct beneath *, const char *path, enum benea
  * crossed; any failure but -FERRY_ENOTREG and -EISDIR may be different when asked in earnest.
  */
 MUST_CHECK int beneath_open_cached(const struct beneath *, const char *path, struct stat *ret);
+
+/* The same in a mount below of this device, of which it is known that nothing waits there. */
+MUST_CHECK int beneath_open_cached_on(const struct beneath *, const char *path, dev_t device,
+                                      struct stat *ret);
 
 /* The directory that holds the last component, as O_PATH, and that component, which points into
  * path. path is written to and restored. The tree itself has no parent: -EPERM. */

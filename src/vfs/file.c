@@ -82,7 +82,7 @@ static bool close_may_wait(const struct vfile *f)
     struct stat st;
     if (f->fd < 0)
         return false;
-    if (!f->is_in_memory && (!f->root->is_local || f->stat.device != f->root->number))
+    if (!f->is_in_memory && !vroot_is_local(f->root, (dev_t)f->stat.device))
         return true;
     return sys_fstat(f->fd, &st) < 0 || st.st_nlink == 0;
 }
@@ -180,8 +180,21 @@ static int act_open(struct op *op)
     int fd = beneath_open(&op->root->tree, op->path, BENEATH_FILE, O_RDONLY, &st);
     if (fd < 0)
         return fd;
+    vroot_learn(op->root, fd, &st);
     vfile_opened(o->file, fd, &st, true);
     return 0;
+}
+
+/* On the loop, if nothing can wait. */
+static int open_here(const struct vroot *root, const char *path, struct stat *ret)
+{
+    if (!root->is_local)
+        return -EBUSY;
+    int r = beneath_open_cached(&root->tree, path, ret);
+    dev_t below = atomic_load(&root->below);
+    /* the kernel does not tell a mount from what is not in its cache */
+    bool may_be_below = below != 0 && (r == -EBUSY || r == -EXDEV);
+    return may_be_below ? beneath_open_cached_on(&root->tree, path, below, ret) : r;
 }
 
 static int open_in_job(struct vfs *v, const struct vpath *path, struct vfile *f)
@@ -204,8 +217,7 @@ int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
         return -ENOMEM;
     f->may_sendfile = v->policy->sendfile;
     struct stat st;
-    r = v->root->is_local ? beneath_open_cached(&v->root->tree, vpath_relative(path), &st)
-                          : -EBUSY;
+    r = open_here(v->root, vpath_relative(path), &st);
     if (r >= 0)
         vfile_opened(f, r, &st, true);
     else if (r != -FERRY_ENOTREG && r != -EISDIR)

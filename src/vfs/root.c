@@ -76,6 +76,14 @@ int vroot_share(struct vroot *root, struct pool *pool, struct pool_share **ret)
     return r;
 }
 
+static bool is_local_type(long type)
+{
+    for (size_t i = 0; i < ARRAY_LEN(local_types); i++)
+        if (type == local_types[i])
+            return true;
+    return false;
+}
+
 static int learn(struct vroot *root)
 {
     struct stat st;
@@ -85,8 +93,7 @@ static int learn(struct vroot *root)
         r = sys_fstatfs_type(root->tree.fd, &type);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < ARRAY_LEN(local_types); i++)
-        root->is_local = root->is_local || type == local_types[i];
+    root->is_local = is_local_type(type);
     root->is_memory = type == TMPFS_MAGIC || type == RAMFS_MAGIC;
     root->number = st.st_dev;
     return device_get(st.st_dev, &root->device);
@@ -111,6 +118,20 @@ int vroot_open(const char *host_path, enum vroot_links links, struct vroot **ret
     }
     *ret = root;
     return 0;
+}
+
+void vroot_learn(struct vroot *root, int fd, const struct stat *st)
+{
+    long type = 0;
+    if (vroot_is_local(root, st->st_dev) || st->st_dev == root->number)
+        return;
+    if (sys_fstatfs_type(fd, &type) == 0 && is_local_type(type))
+        atomic_store(&root->below, st->st_dev);
+}
+
+bool vroot_is_local(const struct vroot *root, dev_t device)
+{
+    return device == root->number ? root->is_local : device == atomic_load(&root->below);
 }
 
 struct vroot *vroot_ref(struct vroot *root)

@@ -135,6 +135,41 @@ static void compare_below_the_root(void *arg)
     vroot_unref(root);
 }
 
+/* A local mount below the root is met once, and then its files are opened on the loop. */
+static void open_below_without_pool(void *arg)
+{
+    struct ground *g = arg;
+    char path_text[PATH_MAX];
+    struct vroot *root = NULL;
+    struct vfs *v = NULL;
+    struct vfile *f[2] = {NULL, NULL};
+    struct pool *idle;
+    tree_file(&g->t, "root/f", "contents");
+    TASK_ASSERT(snprintf(path_text, sizeof(path_text), "%s", tree_path(&g->t, "root/f")) > 0);
+    TASK_ASSERT(vroot_open("/", VROOT_IN_ROOT, &root) == 0);
+    TASK_ASSERT(vfs_new(root, &g->t.rights, &g->t.policy, NULL,
+                        runtime_files_pool(runtime_self()), NULL, &v) == 0);
+    TASK_ASSERT(WITH_PATH(path_text, vfs_open(v, &path, &f[0])) == 0);
+    (void)vfs_free(v);
+    TASK_ASSERT(pool_new(1, 0, &idle) == 0); /* has no place for a job */
+    TASK_ASSERT(vfs_new(root, &g->t.rights, &g->t.policy, NULL, idle, NULL, &v) == 0);
+    TASK_ASSERT(WITH_PATH(path_text, vfs_open(v, &path, &f[1])) == 0);
+    TASK_ASSERT(vfile_close(f[0]) == NULL && vfile_close(f[1]) == NULL);
+    TASK_ASSERT(WITH_PATH("/proc/self/status", vfs_open(v, &path, &f[1])) == -EBUSY);
+    (void)vfs_free(v);
+    (void)pool_free(idle);
+    vroot_unref(root);
+}
+
+static void opens_on_the_loop_below_the_root_what_is_local(void **state)
+{
+    (void)state;
+    struct ground g = {0};
+    tree_init(&g.t);
+    run_threaded(1, open_below_without_pool, &g);
+    tree_done(&g.t);
+}
+
 static void knows_what_is_in_memory_below_the_root(void **state)
 {
     (void)state;
@@ -262,6 +297,7 @@ int main(void)
         cmocka_unit_test(reads_what_is_there),
         cmocka_unit_test(a_file_outlives_its_vfs_and_its_name),
         cmocka_unit_test(knows_whether_reads_can_wait),
+        cmocka_unit_test(opens_on_the_loop_below_the_root_what_is_local),
         cmocka_unit_test(knows_what_is_in_memory_below_the_root),
         cmocka_unit_test(knows_what_is_in_the_cache),
         cmocka_unit_test(roots_on_one_device_share_its_part_of_the_pool),
