@@ -62,7 +62,7 @@ static int ask_for_service(struct login *l)
     int r = ssh_transport_say_written(l->transport, &w);
     if (r == 0)
         r = next_message(l, &packet);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (ssh_service_parse(packet.payload, &name) < 0 ||
         !bytes_equal(name, BYTES_LIT("ssh-userauth")))

@@ -22,6 +22,9 @@ struct ssh_transport {
     bool drops_next;     /* a guess of the peer's that was wrong */
     bool wants_ext_info; /* the peer's first KEXINIT asked for it */
     bool has_ended;      /* nobody waits for the gate any more */
+    bool is_packing;     /* a room is compressed: the gate is closed */
+    bool is_claimed;     /* the session task is the next to seal: the gate stays closed */
+    bool wants_keys;     /* was asked for while packing */
     struct event opened; /* the gate, or it has ended */
     unsigned waiting;    /* tasks that wait for the gate */
     int (*settle)(void *arg);
@@ -45,13 +48,10 @@ struct ssh_transport {
 
     /* compression, one direction each; NULL: none, or none yet */
     struct ssh_packer *packer; /* NULL while a job has it, too */
-    bool is_packing;           /* a room: the gate is closed */
-    struct event packed;       /* that room was */
-    bool is_claimed;           /* the session task is the next to seal: the gate stays closed */
-    bool wants_keys;           /* was asked for while packing */
+    struct event packed;       /* the room that is_packing tells of was */
     size_t packing_bytes;
-    bool is_storing;     /* what is sent has been compressed already */
-    size_t unsent_bound; /* by who has a stream above; 0: none */
+    bool is_storing;              /* what is sent has been compressed already */
+    size_t unsent_bound;          /* by who has a stream above; 0: none */
     struct buf last_words;        /* DISCONNECT, said behind that room */
     struct controller controller; /* of the level, over all streams; if it is automatic */
     struct decoder *unpacker;

@@ -58,7 +58,7 @@ static int fail_out_of_turn(struct ssh_transport *t)
 static int say_small(struct ssh_transport *t, struct bytes payload)
 {
     uint8_t packet[SSH_PACKET_HEAD + SMALL_PAYLOAD + SSH_PACKET_TAIL_MAX];
-    size_t tail = ssh_packet_tail(t->sealing, payload.len), len;
+    size_t tail = ssh_packet_tail(t->sealing, payload.len), len = 0;
     memcpy(packet + SSH_PACKET_HEAD, payload.data, payload.len);
     memset(packet + SSH_PACKET_HEAD + payload.len, 0, tail);
     int r = ssh_transport_seal(t, packet, payload.len, &len);
