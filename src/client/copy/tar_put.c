@@ -101,7 +101,7 @@ static PARKS int put_file(struct put *p, struct bytes path)
     struct copy_tar_put *q = p->request;
     char *whole = copy_name_join(q->top, path);
     struct vpath at = {0};
-    struct vfile *file;
+    struct vfile *file = NULL;
     int r = whole == NULL ? -ENOMEM : vpath_parse(BYTES_LIT("/"), bytes_str(whole), &at);
     if (r == 0)
         r = vfs_open(p->vfs, &at, &file);
