@@ -68,6 +68,7 @@ struct study_link {
     usec_t round_trip_us; /* by a relay, which FTP's data connections go past; 0: none */
     double measured;      /* bytes per second by the self-test; 0: none was made */
     usec_t measured_trip_us;
+    unsigned tests;
     char error[STUDY_REASON_MAX];
 };
 
