@@ -380,6 +380,8 @@ static void explain(struct cp *cp)
     struct copy_figures *f = &cp->figures;
     f->elapsed_us = clock_now() - cp->report.began_at;
     f->cpu_us = sys_own_cpu_us() - f->cpu_us;
+    usec_t waited_us = copy_cpu_waited_us();
+    f->waited_us = waited_us > f->waited_us ? waited_us - f->waited_us : 0;
     f->blocked_us = pool_blocked_us(cp->login.pool);
     f->bytes = totals->bytes;
     f->files = totals->files;
@@ -415,8 +417,10 @@ static PARKS int run_prepared(struct cp *cp)
         r = prepare_target(cp);
     if (r == 0) {
         cp->figures.cpu_us = sys_own_cpu_us();
-        if (cp->options.explains)
+        if (cp->options.explains) {
             pool_measure(cp->login.pool);
+            cp->figures.waited_us = copy_cpu_waited_us();
+        }
         r = run_copy(cp);
         if (cp->options.explains && cp->copy != NULL && r != -ECANCELED)
             explain(cp);

@@ -1,5 +1,9 @@
 #include "client/copy/explain.h"
 
+#include <unistd.h>
+
+#include "base/text.h"
+#include "bench/machine/proc.h"
 #include "client/copy/progress.h"
 #include "client/place/login.h"
 #include "client/remote/endpoint.h"
@@ -57,11 +61,14 @@ enum copy_limit copy_limit_of(const struct copy_figures *f)
         return COPY_LIMIT_SHORT;
     if (f->limit_bytes_per_s > 0 && is_most(rate_of(f), f->limit_bytes_per_s))
         return COPY_LIMIT_ASKED;
-    if (is_most(f->cpu_us, elapsed))
+    /* who has to wait for a CPU is held back by it as who has it */
+    if (is_most(f->cpu_us + f->waited_us, elapsed))
         return COPY_LIMIT_CPU_HERE;
     if (is_most(f->blocked_us, elapsed) || (!f->sends && !f->receives))
         return COPY_LIMIT_DISK_HERE;
-    if (is_most(f->cpu_us + f->blocked_us, elapsed))
+    /* jobs that waited for a CPU count in both */
+    usec_t waited = f->blocked_us > f->waited_us ? f->blocked_us : f->waited_us;
+    if (is_most(f->cpu_us + waited, elapsed))
         return COPY_LIMIT_BOTH_HERE; /* both together, in turn */
     if (is_round_trips(f))
         return COPY_LIMIT_ROUND_TRIPS;
@@ -96,8 +103,10 @@ void copy_explain_print(FILE *out, const struct copy_figures *f)
     fprintf(out, "limited by   %s\n", verdicts[copy_limit_of(f)]);
     fprintf(out, "moved        %s in %llu files, %.2f s, %s/s\n", bytes,
             (unsigned long long)f->files, seconds(f->elapsed_us), rate);
-    fprintf(out, "CPU here     %.2f s, %.0f %% of one core\n", seconds(f->cpu_us),
-            f->elapsed_us > 0 ? 100.0 * (double)f->cpu_us / (double)f->elapsed_us : 0.0);
+    fprintf(out, "CPU here     %.2f s, %.0f %% of one core; waited for one %.2f s\n",
+            seconds(f->cpu_us),
+            f->elapsed_us > 0 ? 100.0 * (double)f->cpu_us / (double)f->elapsed_us : 0.0,
+            seconds(f->waited_us));
     fprintf(out, "files here   waited for %.2f s\n", seconds(f->blocked_us));
     if (f->has_link) {
         copy_amount_text(f->rate_bytes_per_s, rate);
@@ -116,6 +125,36 @@ void copy_explain_print(FILE *out, const struct copy_figures *f)
     if (f->cipher != NULL)
         fprintf(out, "cipher       %s\ncompression  %s\n", f->cipher,
                 f->compression != NULL ? f->compression : "none");
+}
+
+/* -- figures -- */
+
+/* "RUN_NS WAIT_NS TIMES" of one thread. */
+static int add_waited(void *arg, unsigned pid, const char *thread)
+{
+    uint64_t *sum_ns = arg, ns;
+    struct proc proc;
+    struct bytes text;
+    char file[64];
+    proc_init(&proc, "/proc");
+    (void)snprintf(file, sizeof(file), "%s/schedstat", thread);
+    if (proc_read(&proc, pid, file, &text) == 0) {
+        (void)bytes_take_until(&text, ' ');
+        if (text_u64(bytes_take_until(&text, ' '), 10, UINT64_MAX, &ns) == 0)
+            *sum_ns += ns;
+    }
+    proc_done(&proc);
+    return 0;
+}
+
+usec_t copy_cpu_waited_us(void)
+{
+    struct proc proc;
+    uint64_t sum_ns = 0;
+    proc_init(&proc, "/proc");
+    int r = proc_each_thread(&proc, (unsigned)getpid(), add_waited, &sum_ns);
+    proc_done(&proc);
+    return r < 0 ? 0 : sum_ns / 1000;
 }
 
 void copy_figures_of(struct endpoint *e, struct copy_figures *ret)

@@ -11,7 +11,8 @@ struct endpoint;
 
 struct copy_figures {
     usec_t elapsed_us, cpu_us; /* of this process, all threads */
-    usec_t blocked_us;         /* files of this machine kept it waiting */
+    usec_t waited_us;  /* threads that could run had no CPU; may be of several at a time */
+    usec_t blocked_us; /* files of this machine kept it waiting */
     uint64_t bytes, files;
     uint64_t limit_bytes_per_s; /* that was asked for; 0: none */
     bool sends, receives;       /* over a network; both: between two servers */
@@ -43,5 +44,7 @@ enum copy_limit {
 /* Of what is far away a sender knows more than a receiver: COPY_LIMIT_FAR. */
 enum copy_limit copy_limit_of(const struct copy_figures *);
 void copy_explain_print(FILE *, const struct copy_figures *);
+/* So far, of the threads that this process has; 0: the kernel does not tell. */
+usec_t copy_cpu_waited_us(void);
 /* Method, cipher, and what the kernel tells of the connections of a server's endpoint now. */
 void copy_figures_of(struct endpoint *, struct copy_figures *);

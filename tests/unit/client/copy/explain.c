@@ -23,6 +23,13 @@ static void the_verdict_follows_from_the_figures(void **state)
           .bytes = 1000000000,
           .files = 1,
           .sends = true}},
+        {COPY_LIMIT_CPU_HERE, /* which others had, half of the time */
+         {.elapsed_us = S,
+          .cpu_us = S * 45 / 100,
+          .waited_us = S * 45 / 100,
+          .bytes = 1000000000,
+          .files = 1,
+          .sends = true}},
         {COPY_LIMIT_DISK_HERE,
          {.elapsed_us = S, .cpu_us = S / 3, .bytes = 1000000, .files = 1}},
         {COPY_LIMIT_DISK_HERE,
@@ -35,6 +42,14 @@ static void the_verdict_follows_from_the_figures(void **state)
         {COPY_LIMIT_BOTH_HERE, /* the CPU and a disk, in turn */
          {.elapsed_us = S,
           .cpu_us = S / 2,
+          .blocked_us = S / 2,
+          .bytes = 1000000,
+          .files = 1,
+          .receives = true}},
+        {COPY_LIMIT_FAR, /* jobs that had no CPU: counted once */
+         {.elapsed_us = S,
+          .cpu_us = S / 10,
+          .waited_us = S / 2,
           .blocked_us = S / 2,
           .bytes = 1000000,
           .files = 1,
