@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -177,6 +178,8 @@ static void each_allocation_that_fails_is_told(void **state)
     assert_int_equal(buf_append_str(&text.bytes, "some text, and some text again"), 0);
     struct measuring m = {.sample = buf_bytes(&text.bytes), .result = -1};
     unsigned failed = 0;
+    run_deterministic(1, measure, &m);
+    const struct probe_data right = m.data;
     for (unsigned n = 1; n < 20000; n++) {
         struct runtime *rt = NULL;
         const struct runtime_settings settings = {.deterministic = true, .seed = n};
@@ -189,6 +192,8 @@ static void each_allocation_that_fails_is_told(void **state)
         (void)runtime_free(rt);
         if (r == 0)
             assert_true(m.result == 0 || m.result == -ENOMEM);
+        for (unsigned i = 1; i < PROBE_LEVELS && m.result == 0; i++)
+            assert_true(fabs(m.data.levels[i].ratio - right.levels[i].ratio) < 1e-9);
         failed += m.result == -ENOMEM;
         if (calls < n)
             break;
