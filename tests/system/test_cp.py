@@ -426,7 +426,7 @@ def test_progress_fits_the_terminal_and_follows_its_size(sshd, big, tmp_path):
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "12",
          "%s cp --limit 4M %s %s/copy; echo $? > %s; read x" % (FERRY, big, sshd.url, done))
     try:
-        for width in (80, 20, 60):
+        for width in (80, 40, 20, 60):
             tmux("resize-window", "-x", str(width), "-y", "12")
             screen = []
 
