@@ -5,6 +5,9 @@
 #include "base/limits.h"
 #include "xfer/pace.h"
 
+/* Below a filter it is the kernel that is asked, as dear as a step of a fast stream. */
+#define COUNT_EVERY_US (20 * USEC_PER_MS)
+
 static uint64_t bytes_of_stream(const struct stream *s)
 {
     struct stream_info info;
@@ -33,21 +36,34 @@ int transfer_init(struct transfer *t, struct vfile *file, struct stream *stream,
 
 /* Over a plain connection both counts are one, whoever moved the bytes; anything else turns
  * them into others and knows how many. */
+static void count_wire(struct transfer *t, usec_t now)
+{
+    t->counted_at = now;
+    t->result->wire_bytes =
+        t->fd != NULL ? t->result->file_bytes : bytes_of_stream(t->stream) - t->stream_before;
+}
+
 static void note_progress(struct transfer *t)
 {
     struct xfer_progress *p = t->request->progress;
-    t->result->wire_bytes =
-        t->fd != NULL ? t->result->file_bytes : bytes_of_stream(t->stream) - t->stream_before;
+    usec_t now = clock_now();
+    if (t->fd != NULL || now - t->counted_at >= COUNT_EVERY_US)
+        count_wire(t, now);
     if (p == NULL)
         return;
     atomic_store_explicit(&p->file_bytes, t->result->file_bytes, memory_order_relaxed);
     atomic_store_explicit(&p->wire_bytes, t->result->wire_bytes, memory_order_relaxed);
-    atomic_store_explicit(&p->moved_at, clock_now(), memory_order_relaxed);
+    atomic_store_explicit(&p->moved_at, now, memory_order_relaxed);
 }
 
 void transfer_done(struct transfer *t)
 {
-    t->result->seconds_us = clock_now() - t->started_at;
+    usec_t now = clock_now();
+    count_wire(t, now);
+    if (t->request->progress != NULL)
+        atomic_store_explicit(&t->request->progress->wire_bytes, t->result->wire_bytes,
+                              memory_order_relaxed);
+    t->result->seconds_us = now - t->started_at;
     move_leave(t->move);
     t->move = NULL;
 }

@@ -15,6 +15,7 @@ struct transfer {
     uint64_t offset;        /* of the next byte */
     uint64_t left;          /* bytes still to move; UINT64_MAX: until the end */
     uint64_t stream_before; /* what a stream without descriptor had moved at the beginning */
+    usec_t counted_at;      /* when the stream was asked last how many bytes that were */
     usec_t started_at;
 };
 
