@@ -46,8 +46,15 @@ class Run:
         self.suite = suite
         self.paths = {kind: folder / (suite + "." + kind) for kind in ("json", "md", "html")}
         options = [word for kind, path in self.paths.items() for word in ("--" + kind, path)]
-        self.out, self.err = bench(suite, "--quick", *ARGUMENTS[suite], *options)
+        done = subprocess.run([FERRY, "bench", suite, "--quick", *ARGUMENTS[suite], *map(str, options)], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S)
+        self.out, self.err = done.stdout, done.stderr
         self.results = json.loads(self.paths["json"].read_text())
+        reasons = {cell["reason"] for cell in self.results["cells"] if cell["state"] == "failed"}
+        if reasons and all("self-test" in reason for reason in reasons):
+            pytest.skip("the machine is too busy for a link to prove its rate: %s" % reasons)
+        assert done.returncode == 0 and not reasons, self.out + self.err
+        assert "Sanitizer:" not in self.err and "runtime error" not in self.err, self.err
         self.html = self.paths["html"].read_text()
         only = ARGUMENTS[suite][-1] if "--only" in ARGUMENTS[suite] else ""
         self.cells = [cell for cell in self.results["cells"] if only in cell["row"] or cell["state"] == "retired"]
