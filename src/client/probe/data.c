@@ -153,7 +153,9 @@ static PARKS int read_part(struct taker *t, const char *path, uint64_t offset, s
         return r;
     r = vfs_open(endpoint_vfs(t->end.endpoint), &at, &file);
     vpath_done(&at);
-    ssize_t n = r < 0 ? r : 1;
+    if (r < 0)
+        return r;
+    ssize_t n = 1;
     while (n > 0 && len > 0) {
         struct iovec piece = {t->chunk->data, len < t->chunk->size ? len : t->chunk->size};
         n = xfer_read_at(file, offset, t->chunk, &piece, 1, DEFAULT_STALL_US);
@@ -164,8 +166,7 @@ static PARKS int read_part(struct taker *t, const char *path, uint64_t offset, s
         offset += n > 0 ? (uint64_t)n : 0;
         len -= n > 0 ? (size_t)n : 0;
     }
-    if (r == 0 || n < 0)
-        (void)vfile_close(file);
+    (void)vfile_close(file);
     return n < 0 ? (int)n : 0;
 }
 
