@@ -46,19 +46,19 @@ enum session_end { SESSION_RUNS, SESSION_KICKED, SESSION_SHUTDOWN };
 struct session {
     struct list node; /* in its worker's table */
     struct session_shared *shared;
-    uint64_t id;                    /* unique in the process, never 0 */
-    const char *protocol;           /* "ftp", "ssh" */
-    const char *cipher;             /* static text; NULL: what is sent is in clear */
-    bool sends_zlib, receives_zlib; /* all that passes; else none, or by transfer */
-    struct addr peer, local;        /* peer is what limits count: it stays as it is */
-    struct account *account;        /* NULL before login */
-    struct vfs *vfs;                /* NULL before login */
-    struct pool_share *share;       /* of the pool: two jobs; NULL before login */
-    struct stream *control;         /* closing it is the protocol's; who and kick wake it */
+    uint64_t id;              /* unique in the process, never 0 */
+    const char *protocol;     /* "ftp", "ssh" */
+    const char *cipher;       /* static text; NULL: what is sent is in clear */
+    struct addr peer, local;  /* peer is what limits count: it stays as it is */
+    struct account *account;  /* NULL before login */
+    struct vfs *vfs;          /* NULL before login */
+    struct pool_share *share; /* of the pool: two jobs; NULL before login */
+    struct stream *control;   /* closing it is the protocol's; who and kick wake it */
     usec_t started_at;
-    usec_t login_deadline; /* one wall-clock deadline before authentication */
-    usec_t active_at;      /* last command, or last end of a transfer */
-    enum session_end end;  /* set by kick and drain; the protocol says 421 and leaves */
+    usec_t login_deadline;    /* one wall-clock deadline before authentication */
+    usec_t active_at;         /* last command, or last end of a transfer */
+    enum session_end end : 8; /* set by kick and drain; the protocol says 421 and leaves */
+    bool sends_zlib, receives_zlib;          /* all that passes; else none, or by transfer */
     uint16_t sftp_handles, sftp_directories; /* open now, of all channels */
     struct event *wake; /* what the protocol's task waits on while awake; NULL while dozing */
     struct task *task;  /* it, if a kick may cancel it: it may wait for a disk that has stopped,
