@@ -139,11 +139,11 @@ static void without_a_server_that_is_what_it_says(void **state)
     (void)state;
     char expected[256];
     close(listening);
-    assert_int_equal(ask(dir), EXIT_FAILED); /* its socket is still there */
+    assert_int_equal(ask(dir), EXIT_NO_LOGIN); /* its socket is still there */
     snprintf(expected, sizeof(expected),
              "ferry: no ferryd is running with state directory %s (see --state)\n", dir);
     assert_non_null(strstr(complaint, expected));
-    assert_int_equal(ask("/nonexistent"), EXIT_FAILED);
+    assert_int_equal(ask("/nonexistent"), EXIT_NO_LOGIN);
     assert_non_null(
         strstr(complaint, "no ferryd is running with state directory /nonexistent"));
     listening = -1;
