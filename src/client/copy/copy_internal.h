@@ -37,7 +37,7 @@ struct copy {
     /* directories that went as streams */
     struct copy_stream *streams;
     struct copy_stream_get *gets; /* and that came as such */
-    char packing[64];       /* of the last, in words; "" */
+    char packing[64];             /* of the last, in words; "" */
     struct copy_sent *sent; /* of files that are found now: what a stream brought; or NULL */
     bool has_remains;       /* and what stands under their names is no whole file */
 };
