@@ -8,6 +8,7 @@
 #include "bench/study/data.h"
 #include "bench/study/goals.h"
 #include "bench/study/place.h"
+#include "bench/study/results.h"
 #include "crypto/retired.h"
 #include "task/sys.h"
 

@@ -11,6 +11,7 @@
 #include "bench/peers/peer_program.h"
 #include "bench/study/place.h"
 #include "bench/study/record.h"
+#include "bench/study/results.h"
 #include "task/sys.h"
 
 #define CELL_US    (1800 * USEC_PER_S)

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "bench/report/statistics.h"
+#include "bench/study/results.h"
 
 #define RUNS_MIN 3 /* fewer decide nothing */
 

@@ -1,7 +1,7 @@
 /* What is asked of ferry, held against what was measured, for a suite's judge(). Goals are
  * appended to the study, those beyond STUDY_GOALS_MAX are dropped. Pure. */
 #pragma once
-#include "bench/study/study.h"
+#include "bench/study/results.h"
 
 /* Decided run by run, by three of them or more. */
 

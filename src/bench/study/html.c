@@ -2,6 +2,7 @@
 
 #include "bench/study/goals.h"
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 
 /* Wide tables scroll by themselves; the page never does sideways. Colours are told apart also
  * by those who see few, and are lighter where the page is dark. */

@@ -7,6 +7,7 @@
 #include "bench/machine/host.h"
 #include "bench/study/goals.h"
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 
 #define BASELINE_MAX (16 * 1024 * 1024)
 

@@ -2,6 +2,7 @@
 
 #include "bench/study/goals.h"
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 
 /* A bar ends a cell of a table. */
 static void print_word(const char *text, FILE *out)

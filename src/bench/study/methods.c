@@ -9,6 +9,7 @@
 #include "bench/study/data.h"
 #include "bench/study/goals.h"
 #include "bench/study/links.h"
+#include "bench/study/results.h"
 
 #define FILES       200
 #define FILE_BYTES  (UINT64_C(10) * 1024 * 1024)

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "bench/study/study.h"
+#include "bench/study/results.h"
 
 #define STUDY_CELL_TEXT_MAX 40
 #define STUDY_HEADING_MAX   160

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 
 #define WIDTH     340.0
 #define BAR_STEP  30.0

@@ -3,6 +3,7 @@
 
 #include "bench/study/goals.h"
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 
 #define GB         1e9 /* as CPU is told for: of 1,000,000,000 bytes */
 #define CELL_WIDTH 9

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "bench/study/results.h"
 #include "check.h"
 
 static const struct study_suite suite = {.name = "x", .title = "X", .origin = "o"};

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "bench/study/report.h"
+#include "bench/study/results.h"
 #include "check.h"
 
 static const struct study_suite suite = {.name = "x", .title = "X", .origin = "o"};
