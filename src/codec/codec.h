@@ -43,7 +43,8 @@ struct coder *coder_free(struct coder *); /* NULL is fine */
 MUST_CHECK int coder_set_level(struct coder *, int level);
 int coder_level(const struct coder *);
 /* All of the input, at most CODEC_STEP_BYTES; what comes out is appended. -FERRY_ELIMIT: the
- * buffer's cap, after which the stream cannot go on; -ENOMEM. Give it coder_bound(). */
+ * buffer's cap, after which the stream cannot go on; -ENOMEM. Give it coder_bound(). Where a
+ * stream nears what a receiver takes for a bomb (EXPAND_RATIO_MAX), a step is stored. */
 MUST_CHECK int coder_step(struct coder *, struct bytes in, enum coder_flush, struct buf *out);
 /* The most that a step puts out for so much input, with what the steps before it held back. */
 size_t coder_bound(const struct coder *, size_t in_bytes);

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "codec/internal.h"
 
@@ -21,12 +22,19 @@ static const struct zstd_bound {
  * grow by 0.05 to 0.3 %. */
 #define HELD_MAX (CODEC_STEP_BYTES / 2)
 
+/* ferryd takes a stream that expands beyond EXPAND_RATIO_MAX for a bomb. A file of zeros is
+ * none: where one nears that, single steps are stored, which costs less than a hundredth of the
+ * link. */
+#define DENSE_RATIO (EXPAND_RATIO_MAX * 3 / 4)
+#define DENSE_BYTES (EXPAND_FREE_BYTES / 2)
+
 struct coder {
     enum codec codec;
     int level;
     bool is_level_new; /* to be told before the next input */
     bool is_open;      /* zstd: a frame has begun */
     size_t held_bytes; /* of input that may not be out yet: below HELD_MAX */
+    uint64_t in_bytes, out_bytes;
 
     union {
         z_stream z;
@@ -265,23 +273,45 @@ int coder_level(const struct coder *c)
     return c->level;
 }
 
-int coder_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
+static int run_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
 {
-    assert(in.len <= CODEC_STEP_BYTES);
-    if (in.len == 0 && flush != CODER_END && (flush == CODER_MORE || c->held_bytes == 0))
-        return 0;
     const struct coder_kind *kind = &kinds[c->codec];
-    if (flush == CODER_MORE && c->held_bytes + in.len >= HELD_MAX)
-        flush = CODER_SYNC;
     if (c->is_level_new) {
         int r = kind->set_level(c, out);
         if (r < 0)
             return r;
         c->is_level_new = false;
     }
-    int r = kind->step(c, in, flush, out);
+    return kind->step(c, in, flush, out);
+}
+
+static bool is_dense(const struct coder *c)
+{
+    return c->in_bytes > DENSE_BYTES && c->in_bytes / DENSE_RATIO > c->out_bytes;
+}
+
+int coder_step(struct coder *c, struct bytes in, enum coder_flush flush, struct buf *out)
+{
+    assert(in.len <= CODEC_STEP_BYTES);
+    if (in.len == 0 && flush != CODER_END && (flush == CODER_MORE || c->held_bytes == 0))
+        return 0;
+    if (flush == CODER_MORE && c->held_bytes + in.len >= HELD_MAX)
+        flush = CODER_SYNC;
+    int r, level = c->level;
+    size_t before = out->len;
+    if (is_dense(c)) {
+        r = coder_set_level(c, 0);
+        if (r == 0)
+            r = run_step(c, in, flush, out);
+        if (r == 0)
+            r = coder_set_level(c, level);
+    } else {
+        r = run_step(c, in, flush, out);
+    }
     if (r < 0)
         return r;
+    c->in_bytes += in.len;
+    c->out_bytes += out->len - before;
     c->held_bytes = flush == CODER_MORE ? c->held_bytes + in.len : 0;
     return 0;
 }

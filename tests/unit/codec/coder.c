@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/fault.h"
+#include "base/limits.h"
 #include "check.h"
 #include "codec/codec.h"
 #include "codec_data.h"
@@ -168,6 +169,42 @@ static void level_0_stores(void **state)
 
 /* RFC 1952: two bytes of magic, deflate; at the end the length, little-endian. What is between
  * is zlib's, whatever the level. */
+/* An image of a disk that holds nothing yet, to a receiver that looks out for bombs. */
+static void zeros_are_no_bomb(void **state)
+{
+    (void)state;
+    const struct decoder_limits limits = {.ratio = EXPAND_RATIO_MAX,
+                                          .ratio_after_bytes = EXPAND_FREE_BYTES};
+    static uint8_t zeros[CODEC_STEP_BYTES], back[4 * CODEC_STEP_BYTES];
+    for (unsigned i = 0; i < ARRAY_LEN(codecs); i++) {
+        struct coder *c;
+        struct decoder *d;
+        struct buf out;
+        uint64_t moved = 0, packed = 0;
+        size_t len;
+        assert_int_equal(coder_new(codecs[i], 1, &c), 0);
+        assert_int_equal(decoder_new(codecs[i], &limits, &d), 0);
+        buf_init(&out, coder_bound(c, CODEC_STEP_BYTES));
+        while (moved < 2 * EXPAND_FREE_BYTES) {
+            buf_clear(&out);
+            assert_int_equal(coder_step(c, bytes_of(zeros, sizeof(zeros)), CODER_SYNC, &out),
+                             0);
+            assert_int_equal(coder_level(c), 1);
+            struct bytes in = buf_bytes(&out);
+            packed += in.len;
+            do {
+                assert_int_equal(decoder_step(d, &in, back, sizeof(back), &len), 0);
+                assert_true(len == 0 || (back[0] == 0 && memcmp(back, back + 1, len - 1) == 0));
+                moved += len;
+            } while (len == sizeof(back) || in.len > 0);
+        }
+        assert_true(packed < moved / 100); /* most of it is compressed all the same */
+        buf_done(&out);
+        coder_free(c);
+        decoder_free(d);
+    }
+}
+
 static void gzip_is_framed_as_one_member(void **state)
 {
     (void)state;
@@ -329,6 +366,7 @@ int main(void)
         cmocka_unit_test(any_levels_and_flushes_come_back_byte_for_byte),
         cmocka_unit_test(a_new_level_is_in_force_from_the_next_step),
         cmocka_unit_test(level_0_stores),
+        cmocka_unit_test(zeros_are_no_bomb),
         cmocka_unit_test(gzip_is_framed_as_one_member),
         cmocka_unit_test(a_flush_of_nothing_puts_out_nothing),
         cmocka_unit_test(a_flush_without_input_brings_what_was_held_back),
