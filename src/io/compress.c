@@ -13,6 +13,8 @@
 #define TELLING_BYTES 1024 /* less of a step tells nothing of a level's speed */
 /* Of a source that delivers a little now and then, nothing is held back for longer. */
 #define HOLD_US USEC_PER_S
+/* Asking the kernel how the link drains costs as much as storing some kilobytes. */
+#define ASK_US (USEC_PER_MS / 2)
 
 /* A job. It has the coder while it runs, and all else that it touches is its own. */
 struct step {
@@ -42,6 +44,7 @@ struct compress_stream {
     struct controller controller;
     usec_t returned_at; /* since then the source is waited for; 0: not yet */
     usec_t synced_at;
+    usec_t asked_at; /* the kernel, about the link */
     bool is_ended;
     int failed; /* what every later call gets */
 };
@@ -118,11 +121,14 @@ static int choose_level(struct compress_stream *c)
         return c->settings.level;
     int level;
     usec_t now = clock_now();
-    struct stream_info info;
-    stream_info(c->below, &info);
-    controller_round_trip(&c->controller, info.rtt_us);
-    controller_sink(&c->controller, now, info.acked_bytes, info.rate_bytes_per_s,
-                    info.unsent_bytes);
+    if (now - c->asked_at >= ASK_US) {
+        struct stream_info info;
+        stream_info(c->below, &info);
+        controller_round_trip(&c->controller, info.rtt_us);
+        controller_sink(&c->controller, now, info.acked_bytes, info.rate_bytes_per_s,
+                        info.unsent_bytes);
+        c->asked_at = now;
+    }
     if (controller_decide(&c->controller, now, &level)) {
         bound_unsent(c);
         if (c->settings.decided != NULL)
