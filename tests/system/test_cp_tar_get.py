@@ -358,6 +358,9 @@ def test_a_stream_that_ends_too_early_is_told_and_the_rest_comes(evil, tmp_path)
         lines, text = told("-r", "--method", "tar", evil.url + "/tree/t", copy)
         assert "tar: broken" in text and methods(lines) == {"tar", "sftp"}
         assert lines[-1]["files"] == FILES and same(evil.tree / "t", copy) and not hidden(copy)
+        names = [line["file"] for line in lines if line.get("result") == "ok"]
+        assert len(names) == len(set(names)) == FILES
+        assert lines[-1]["bytes"] == sum(p.stat().st_size for p in copy.rglob("*") if p.is_file())
 
 
 def test_a_tar_that_complains_of_what_all_is_there_is_a_failure_in_its_words(evil, tmp_path):

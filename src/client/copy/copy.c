@@ -222,7 +222,8 @@ static void tell_file(struct copy *c, struct item *item)
     };
     c->totals.files += f->result == 0;
     c->totals.bytes += f->result == 0 ? f->size_bytes : 0;
-    copy_tell(c, &event);
+    if (!f->was_sent || !f->sent->tells_each)
+        copy_tell(c, &event);
 }
 
 /* Another one that writes to the same name: the later one comes later. */

@@ -164,6 +164,7 @@ static PARKS int look_for_sent(struct copy_try *t)
         t, copy_sent_look(f->sent, t->target, f->target_path, &f->facts, &has_remains));
     if (r > 0) {
         f->method = "tar";
+        f->was_sent = true;
         f->size_bytes = f->facts.size_bytes;
         return 1;
     }

@@ -30,6 +30,7 @@ struct copy_file {
     bool is_new_place;               /* its directory was made by this command */
     /* A stream of tar was here before: what it stored is not sent again. Or NULL */
     struct copy_sent *sent;
+    bool was_sent;    /* it stands there as the stream brought it */
     bool has_remains; /* what stands under its name is no whole file, and goes with a failure */
 
     /* what is told while it runs, and afterwards */

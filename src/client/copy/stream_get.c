@@ -30,6 +30,7 @@ struct copy_stream_get {
     struct buf links;      /* names, each with a NUL behind it */
     struct linked *linked;
     struct copy_sent sent;
+    uint64_t stored_bytes;
     int result; /* how a stream that had begun has failed; 0: it has not */
     bool is_walked;
     uint64_t failed_by; /* failures of the copy before that */
@@ -69,6 +70,7 @@ static void on_stored(void *arg, struct bytes path, uint64_t bytes, usec_t took_
     c->totals.found_bytes += bytes;
     c->totals.files++;
     c->totals.bytes += bytes;
+    s->stored_bytes += bytes;
     if (from != NULL && to != NULL) /* else it is there, and just not told of */
         tell(s, &f, bytes_str(from), bytes_str(to), took_us, false);
     mem_free(from);
@@ -166,7 +168,11 @@ static PARKS int go_on_by_file(struct copy_stream_get *s, const struct endpoint_
     struct copy *c = s->copy;
     tell_stream(s, true);
     s->failed_by = c->totals.failed;
-    c->totals.files -= s->get.files; /* they are counted when they are found */
+    c->totals.files -= s->get.files; /* they are counted when they are found, */
+    c->totals.bytes -= s->stored_bytes;
+    c->totals.found_files -= s->get.files;
+    c->totals.found_bytes -= s->stored_bytes;
+    s->sent.tells_each = true; /* and have been told of */
     c->totals.directories--;
     c->sent = &s->sent;
     int r = copy_walk_source(c, s->source, facts, s->item.file.target_path);

@@ -12,7 +12,8 @@ struct copy_sent {
     bool keeps_times; /* its source's; else this: */
     int64_t mtime_us;
     bool is_ours; /* the directory was made by this command: what is in it came by the stream */
-    bool is_full; /* the server's disk, or what it allows: nothing more is sent */
+    bool tells_each; /* file that it brings, when it is whole */
+    bool is_full;    /* the server's disk, or what it allows: nothing more is sent */
     uint64_t found_files, missing_files; /* counted by copy_sent_look() */
     /* the rest is tar_sent.c's own */
     char **damaged;
