@@ -27,8 +27,10 @@ static la_ssize_t write_output(struct archive *a, void *arg, const void *data, s
     struct tar_writer *w = arg;
     if (w->error == 0)
         w->error = stream_write_bytes(w->out, bytes_of(data, len));
-    if (w->error == 0)
+    if (w->error == 0) {
+        w->written_bytes += len;
         return (la_ssize_t)len;
+    }
     archive_set_error(a, EIO, "%s", err_text(w->error));
     return ARCHIVE_FATAL;
 }
@@ -87,9 +89,14 @@ static PARKS int contents_send(struct stream *s, struct room *room, size_t len)
     return r;
 }
 
+/* Asked for with every file: the streams below would each time ask the kernel. */
 static void contents_info(const struct stream *s, struct stream_info *ret)
 {
-    stream_info(((const struct tar_writer *)(const void *)s)->out, ret);
+    const struct tar_writer *w = (const struct tar_writer *)(const void *)s;
+    if (w->packed != NULL)
+        stream_info(w->packed, ret);
+    else
+        *ret = (struct stream_info){.sent_bytes = w->written_bytes};
 }
 
 static const struct stream_ops contents_ops = {

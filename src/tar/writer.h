@@ -29,7 +29,8 @@ struct tar_writer {
     struct stream *packed; /* a filter on the caller's; then `out` is it; or NULL */
     struct archive *archive;
     struct archive_entry *entry;
-    int error; /* of the stream, in a callback of libarchive */
+    uint64_t written_bytes; /* to `out` */
+    int error;              /* of the stream, in a callback of libarchive */
 };
 
 enum tar_member_kind { TAR_MEMBER_FILE, TAR_MEMBER_DIRECTORY, TAR_MEMBER_LINK };

@@ -129,6 +129,23 @@ int beneath_open_cached_on(const struct beneath *tree, const char *path, dev_t d
                         ret);
 }
 
+int beneath_open_seen(const struct beneath *tree, const char *path, dev_t device,
+                      struct stat *ret)
+{
+    int fd = resolve(tree->fd, path, O_RDONLY | OPEN_FLAGS,
+                     tree->resolve | RESOLVE_CACHED | RESOLVE_NO_SYMLINKS, 0);
+    if (fd < 0)
+        return fd;
+    int r = sys_fstat(fd, ret);
+    if (r == 0 && (!S_ISREG(ret->st_mode) || ret->st_dev != device))
+        r = -EBUSY;
+    if (r < 0) {
+        sys_close(fd);
+        return r;
+    }
+    return fd;
+}
+
 int beneath_parent(const struct beneath *tree, char *path, int *ret_dir, const char **ret_leaf)
 {
     if (strcmp(path, ".") == 0)

@@ -5,9 +5,9 @@
  * way and acts on a leaf, which is one component and is never followed. Plain ...at() calls do
  * not confine a path of several components, so there are none.
  *
- * Everything here may block and is called from pool jobs, except beneath_open_cached...(), and
- * in a memory file system what does not leave its mount. Descriptors are close-on-exec and the
- * caller's. Paths are relative, "." for the tree itself.
+ * Everything here may block and is called from pool jobs, except beneath_open_cached...() and
+ * beneath_open_seen(), and in a memory file system what does not leave its mount. Descriptors
+ * are close-on-exec and the caller's. Paths are relative, "." for the tree itself.
  */
 #pragma once
 #include <stdbool.h>
@@ -54,6 +54,13 @@ MUST_CHECK int beneath_open_cached(const struct beneath *, const char *path, str
 /* The same in a mount below of this device, of which it is known that nothing waits there. */
 MUST_CHECK int beneath_open_cached_on(const struct beneath *, const char *path, dev_t device,
                                       struct stat *ret);
+
+/* A regular file of this device for reading, in one step: for who has seen a moment ago that it
+ * is one. Only if the kernel knows every step of the path and none is a link, so that whoever
+ * may write in there can have moved nothing but files of their own into its place. Any failure
+ * may be different when asked in earnest. */
+MUST_CHECK int beneath_open_seen(const struct beneath *, const char *path, dev_t device,
+                                 struct stat *ret);
 
 /* The directory that holds the last component, as O_PATH, and that component, which points into
  * path. path is written to and restored. The tree itself has no parent: -EPERM. */

@@ -207,7 +207,16 @@ static int open_in_job(struct vfs *v, const struct vpath *path, struct vfile *f)
     return op_finish(&o->op);
 }
 
-int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
+static int open_seen_here(const struct vroot *root, const char *path, dev_t device,
+                          struct stat *ret)
+{
+    return vroot_is_local(root, device) ? beneath_open_seen(&root->tree, path, device, ret)
+                                        : -EBUSY;
+}
+
+/* device: of a regular file that was seen there, or 0. */
+static PARKS int open_file(struct vfs *v, const struct vpath *path, dev_t device,
+                           struct vfile **ret)
 {
     int r = vfs_check(v, path, VFS_ACT_READ);
     if (r < 0)
@@ -217,7 +226,11 @@ int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
         return -ENOMEM;
     f->may_sendfile = v->policy->sendfile;
     struct stat st;
-    r = open_here(v->root, vpath_relative(path), &st);
+    r = -EBUSY;
+    if (device != 0)
+        r = open_seen_here(v->root, vpath_relative(path), device, &st);
+    if (r < 0)
+        r = open_here(v->root, vpath_relative(path), &st);
     if (r >= 0)
         vfile_opened(f, r, &st, true);
     else if (r != -FERRY_ENOTREG && r != -EISDIR)
@@ -228,4 +241,15 @@ int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
     }
     *ret = f;
     return 0;
+}
+
+int vfs_open(struct vfs *v, const struct vpath *path, struct vfile **ret)
+{
+    return open_file(v, path, 0, ret);
+}
+
+int vfs_open_listed(struct vfs *v, const struct vpath *path, uint64_t device,
+                    struct vfile **ret)
+{
+    return open_file(v, path, (dev_t)device, ret);
 }

@@ -109,6 +109,10 @@ PARKS struct vdir *vdir_close(struct vdir *);
 
 PARKS MUST_CHECK int vfs_open(struct vfs *, const struct vpath *,
                               struct vfile **ret); /* regular only */
+/* The same of a name that a listing has just told to be a regular file of this device, which is
+ * not looked at once more before it is opened. */
+PARKS MUST_CHECK int vfs_open_listed(struct vfs *, const struct vpath *, uint64_t device,
+                                     struct vfile **ret);
 /* Closes in the pool if that may block, else at once. Cannot park. Returns NULL. */
 struct vfile *vfile_close(struct vfile *);
 struct vfile *vfile_ref(struct vfile *); /* for move jobs; thread-safe */

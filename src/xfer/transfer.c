@@ -29,6 +29,7 @@ int transfer_init(struct transfer *t, struct vfile *file, struct stream *stream,
         .left = request->length,
         .started_at = clock_now(),
     };
+    t->counted_at = t->started_at;
     if (t->fd == NULL)
         t->stream_before = bytes_of_stream(stream);
     return move_new(file, t->fd, &t->move);

@@ -96,7 +96,7 @@ static PARKS int send_contents(struct put *p, struct bytes path, struct vfile *f
     return finished;
 }
 
-static PARKS int put_file(struct put *p, struct bytes path)
+static PARKS int put_file(struct put *p, struct bytes path, uint64_t device)
 {
     struct copy_tar_put *q = p->request;
     char *whole = copy_name_join(q->top, path);
@@ -104,7 +104,7 @@ static PARKS int put_file(struct put *p, struct bytes path)
     struct vfile *file = NULL;
     int r = whole == NULL ? -ENOMEM : vpath_parse(BYTES_LIT("/"), bytes_str(whole), &at);
     if (r == 0)
-        r = vfs_open(p->vfs, &at, &file);
+        r = vfs_open_listed(p->vfs, &at, device, &file);
     vpath_done(&at);
     mem_free(whole);
     if (r < 0)
@@ -141,7 +141,7 @@ static PARKS int put_step(struct put *p, const struct copy_tree_step *step)
         q->directories += r == 0;
         break;
     case COPY_TREE_FILE:
-        r = put_file(p, step->path);
+        r = put_file(p, step->path, step->facts.device);
         break;
     case COPY_TREE_LEAVE:
         return 0;

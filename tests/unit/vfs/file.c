@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "ground.h"
+#include "vfs/beneath.h"
 
 static bool is_memory(const char *path)
 {
@@ -61,6 +62,76 @@ static void body_a_file_outlives_its_vfs_and_its_name(struct ground *g)
     TASK_ASSERT(vfile_close(NULL) == NULL);
 }
 ON_FRESH_GROUND(a_file_outlives_its_vfs_and_its_name)
+
+static int open_listed(struct ground *g, const char *text, uint64_t device, struct vfile **ret)
+{
+    return WITH_PATH(text, vfs_open_listed(g->t.vfs, &path, device, ret));
+}
+
+/* What a listing has told is opened; what has changed since, or is reached by a link, is what
+ * vfs_open() says of it. */
+static void body_what_was_listed_is_opened_as_anything_else(struct ground *g)
+{
+    static const struct {
+        const char *path;
+        bool opens;
+    } cases[] = {
+        {"/d/f", true},   {"/link", true},  {"/by/f", true},   {"/d", false},
+        {"/none", false}, {"/fifo", false}, {"/out/f", false}, {"/null", false},
+    };
+    struct stat st;
+    char byte;
+    tree_dir(&g->t, "root/d");
+    tree_file(&g->t, "root/d/f", "x");
+    tree_file(&g->t, "outside/f", "y");
+    tree_link(&g->t, "d/f", "root/link");
+    tree_link(&g->t, "d", "root/by");
+    tree_link(&g->t, "../outside", "root/out");
+    tree_link(&g->t, "/dev/null", "root/null");
+    TASK_ASSERT(mkfifo(tree_path(&g->t, "root/fifo"), 0600) == 0);
+    TASK_ASSERT(stat(tree_path(&g->t, "root/d/f"), &st) == 0);
+    const uint64_t devices[] = {st.st_dev, st.st_dev + 1, 0};
+    unsigned before = open_descriptors();
+    for (unsigned i = 0; i < ARRAY_LEN(devices) * ARRAY_LEN(cases); i++) {
+        const char *name = cases[i / ARRAY_LEN(devices)].path;
+        struct vfile *f = NULL, *plain = NULL;
+        int r = open_listed(g, name, devices[i % ARRAY_LEN(devices)], &f);
+        TASK_ASSERT(WITH_PATH(name, vfs_open(g->t.vfs, &path, &plain)) == r);
+        TASK_ASSERT((r == 0) == cases[i / ARRAY_LEN(devices)].opens);
+        if (r < 0)
+            continue;
+        TASK_ASSERT(pread(vfile_fd(f), &byte, 1, 0) == 1 && byte == 'x');
+        TASK_ASSERT(vfile_stat(f)->kind == VSTAT_FILE && vfile_stat(f)->size_bytes == 1);
+        TASK_ASSERT(vfile_is_in_memory(f) == vfile_is_in_memory(plain));
+        (void)vfile_close(f);
+        (void)vfile_close(plain);
+    }
+    TASK_ASSERT(open_descriptors() == before);
+}
+ON_FRESH_GROUND(what_was_listed_is_opened_as_anything_else)
+
+/* Nothing but a regular file of the device, by a path without links. */
+static void body_only_what_was_seen_is_opened_unseen(struct ground *g)
+{
+    struct stat st, got;
+    struct beneath tree;
+    tree_dir(&g->t, "root/d");
+    tree_file(&g->t, "root/d/f", "x");
+    tree_link(&g->t, "d", "root/by");
+    tree_link(&g->t, "f", "root/d/link");
+    TASK_ASSERT(mkfifo(tree_path(&g->t, "root/fifo"), 0600) == 0);
+    TASK_ASSERT(stat(tree_path(&g->t, "root/d/f"), &st) == 0);
+    TASK_ASSERT(beneath_tree(tree_path(&g->t, "root"), false, &tree) == 0);
+    int fd = beneath_open_seen(&tree, "d/f", st.st_dev, &got);
+    TASK_ASSERT(fd >= 0 && got.st_ino == st.st_ino && close(fd) == 0);
+    TASK_ASSERT(beneath_open_seen(&tree, "d/f", st.st_dev + 1, &got) == -EBUSY);
+    TASK_ASSERT(beneath_open_seen(&tree, "d", st.st_dev, &got) == -EBUSY);
+    TASK_ASSERT(beneath_open_seen(&tree, "fifo", st.st_dev, &got) == -EBUSY);
+    TASK_ASSERT(beneath_open_seen(&tree, "by/f", st.st_dev, &got) < 0);
+    TASK_ASSERT(beneath_open_seen(&tree, "d/link", st.st_dev, &got) < 0);
+    TASK_ASSERT(close(tree.fd) == 0);
+}
+ON_FRESH_GROUND(only_what_was_seen_is_opened_unseen)
 
 /* What the system itself says of reads without waiting is what the file says. */
 static void compare_with_system(void *arg)
@@ -296,6 +367,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_is_there),
         cmocka_unit_test(a_file_outlives_its_vfs_and_its_name),
+        cmocka_unit_test(what_was_listed_is_opened_as_anything_else),
+        cmocka_unit_test(only_what_was_seen_is_opened_unseen),
         cmocka_unit_test(knows_whether_reads_can_wait),
         cmocka_unit_test(opens_on_the_loop_below_the_root_what_is_local),
         cmocka_unit_test(knows_what_is_in_memory_below_the_root),
