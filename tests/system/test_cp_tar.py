@@ -115,6 +115,40 @@ def test_a_server_that_has_no_tar_is_served_file_by_file(home, tree, tmp_path):
         server.stop()
 
 
+def test_the_tar_starts_while_the_server_is_still_asked_for_one(home, tree, tmp_path):
+    script = tmp_path / "command"
+    script.write_text("""#!/bin/sh
+case "$SSH_ORIGINAL_COMMAND" in
+"tar --version"*)
+    n=0
+    until test -e %(folder)s/started; do
+        n=$((n + 1)); test $n -lt 100 || exit 1; sleep 0.1
+    done
+    exec tar --version ;;
+"tar -x"*) touch %(folder)s/started; exec sh -c "$SSH_ORIGINAL_COMMAND" ;;
+*) exec /usr/lib/openssh/sftp-server ;;
+esac
+""" % {"folder": tmp_path})
+    script.chmod(0o755)
+    server = Sshd(tmp_path / "sshd", home, "Subsystem sftp internal-sftp\nForceCommand %s" % script)
+    try:
+        lines, _ = told("-r", "--method", "tar", tree, server.url + "/copy")
+        assert [line["method"] for line in lines if "method" in line] == ["tar"]
+        assert same(tree, server.files / "copy")
+    finally:
+        server.stop()
+
+
+def test_a_server_that_allows_two_sessions_is_asked_first(home, tree, tmp_path):
+    server = Sshd(tmp_path / "sshd", home, "Subsystem sftp /usr/lib/openssh/sftp-server\nMaxSessions 2")
+    try:
+        lines, _ = told("-r", "--method", "tar", tree, server.url + "/copy")
+        assert [line["method"] for line in lines if "method" in line] == ["tar"]
+        assert same(tree, server.files / "copy")
+    finally:
+        server.stop()
+
+
 def test_what_cannot_be_a_stream_of_tar_is_a_wrong_use(home, tree, tmp_path):
     for args in (["-r", tree, tmp_path / "x"], ["--verify", "-r", tree, "host:x"]):
         assert "--method tar" in ferry("cp", "--method", "tar", *args, expect=2)

@@ -77,24 +77,35 @@ static PARKS int read_answer(struct ssh_channel *channel, struct answer *ret)
     return status == -ECANCELED ? status : 0;
 }
 
-static PARKS int ask(const struct ssh_link *link, enum tar_filter filter, struct answer *ret)
+static PARKS int open_probe(const struct ssh_link *link, enum tar_filter filter,
+                            struct ssh_channel **ret)
 {
-    const struct packer *packer = &packers[filter];
-    struct ssh_channel *channel;
-    *ret = (struct answer){link->is_ferry, link->is_ferry}; /* it has all, and no version */
-    if (link->is_ferry)
-        return 0;
-    int r = ssh_channel_open_session(link->connection, false, bytes_str(packer->probe),
-                                     clock_after(DEFAULT_CONNECT_US), &channel);
-    if (r < 0)
-        return r == -FERRY_EREFUSED ? 0 : r;
-    r = send_probe(ssh_channel_stream(channel), packer->codec);
+    return ssh_channel_open_session(link->connection, false, bytes_str(packers[filter].probe),
+                                    clock_after(DEFAULT_CONNECT_US), ret);
+}
+
+/* Closes the channel. */
+static PARKS int hear(struct ssh_channel *channel, enum tar_filter filter, struct answer *ret)
+{
+    int r = send_probe(ssh_channel_stream(channel), packers[filter].codec);
     if (r == 0)
         r = stream_end(ssh_channel_stream(channel), 0);
     if (r == 0)
         r = read_answer(channel, ret);
     (void)ssh_channel_close(channel);
     return r;
+}
+
+static PARKS int ask(const struct ssh_link *link, enum tar_filter filter, struct answer *ret)
+{
+    struct ssh_channel *channel;
+    *ret = (struct answer){link->is_ferry, link->is_ferry}; /* it has all, and no version */
+    if (link->is_ferry)
+        return 0;
+    int r = open_probe(link, filter, &channel);
+    if (r < 0)
+        return r == -FERRY_EREFUSED ? 0 : r;
+    return hear(channel, filter, ret);
 }
 
 /* The filters that would do, the best first; what remains is TAR_PLAIN. */
@@ -156,8 +167,9 @@ static PARKS int start(const struct ssh_link *link, struct buf *command, const c
     return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
 }
 
-int copy_tar_start(const struct ssh_link *link, enum tar_filter filter, bool keeps_modes,
-                   const char *directory, struct ssh_channel **ret)
+static PARKS int start_unpacking(const struct ssh_link *link, enum tar_filter filter,
+                                 bool keeps_modes, const char *directory,
+                                 struct ssh_channel **ret)
 {
     struct buf command;
     buf_init(&command, COMMAND_MAX);
@@ -167,6 +179,47 @@ int copy_tar_start(const struct ssh_link *link, enum tar_filter filter, bool kee
     if (r == 0)
         r = start(link, &command, "-f - -C ", bytes_str(directory), "", ret);
     buf_done(&command);
+    return r;
+}
+
+/* Some shells take a fifth of a second to begin, so both begin at once. A server may allow one
+ * session less: then one after the other. */
+static PARKS int start_while_asking(const struct ssh_link *link, bool keeps_modes,
+                                    const char *directory, struct ssh_channel **ret)
+{
+    struct ssh_channel *probe, *run = NULL;
+    struct answer answer = {false, false};
+    int r = open_probe(link, TAR_PLAIN, &probe);
+    if (r < 0)
+        return r == -FERRY_EREFUSED ? -EOPNOTSUPP : r;
+    int started = start_unpacking(link, TAR_PLAIN, keeps_modes, directory, &run);
+    r = hear(probe, TAR_PLAIN, &answer);
+    if (r == 0 && !answer.unpacks)
+        r = -EOPNOTSUPP;
+    /* sshd still counts the session that has ended when it reads the next request, but not when
+     * it reads the one after */
+    for (unsigned tries = 0; tries < 2 && r == 0 && started == -EOPNOTSUPP; tries++)
+        started = start_unpacking(link, TAR_PLAIN, keeps_modes, directory, &run);
+    if (r == 0)
+        r = started;
+    if (r < 0)
+        (void)ssh_channel_close(run); /* nothing was sent to it */
+    else
+        *ret = run;
+    return r;
+}
+
+int copy_tar_find_and_start(const struct ssh_link *link, const struct copy_packing *packing,
+                            bool keeps_modes, const char *directory, struct copy_tar_found *ret)
+{
+    enum tar_filter filters[2];
+    if (!link->is_ferry && wanted(link, packing, filters) == 0) {
+        *ret = (struct copy_tar_found){.filter = TAR_PLAIN, .why = ""};
+        return start_while_asking(link, keeps_modes, directory, &ret->channel);
+    }
+    int r = copy_tar_find(link, packing, &ret->filter, &ret->why);
+    if (r == 0)
+        r = start_unpacking(link, ret->filter, keeps_modes, directory, &ret->channel);
     return r;
 }
 

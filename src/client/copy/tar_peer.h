@@ -19,12 +19,21 @@ struct copy_packing {
  * Or how the connection was lost. */
 PARKS MUST_CHECK int copy_tar_find(const struct ssh_link *, const struct copy_packing *,
                                    enum tar_filter *ret, const char **ret_why);
-/* `tar x` in a directory that is there; the archive goes into ssh_channel_stream(). Who
- * succeeds closes the channel. -EOPNOTSUPP: the server runs no command. */
-PARKS MUST_CHECK int copy_tar_start(const struct ssh_link *, enum tar_filter, bool keeps_modes,
-                                    const char *directory, struct ssh_channel **ret);
-/* `tar c` of all that is in a directory; the archive comes out of the channel's stream. As
- * above. */
+
+struct copy_tar_found {
+    enum tar_filter filter;
+    const char *why; /* as above */
+    struct ssh_channel *channel;
+};
+
+/* The same, and `tar x` in a directory that is there; the archive goes into
+ * ssh_channel_stream(). Who succeeds closes the channel. -EOPNOTSUPP: the server runs no
+ * command, too. */
+PARKS MUST_CHECK int copy_tar_find_and_start(const struct ssh_link *,
+                                             const struct copy_packing *, bool keeps_modes,
+                                             const char *directory, struct copy_tar_found *ret);
+/* `tar c` of all that is in a directory; the archive comes out of the channel's stream. Who
+ * succeeds closes it. -EOPNOTSUPP: the server runs no command. */
 PARKS MUST_CHECK int copy_tar_start_packing(const struct ssh_link *, struct bytes directory,
                                             struct ssh_channel **ret);
 /* Its exit status, waited for until the deadline, as long as its machine answers at all; ret:

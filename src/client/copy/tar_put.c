@@ -266,13 +266,15 @@ static PARKS int put_to(struct put *p)
     const struct ssh_link *link = p->target->ssh;
     if (link == NULL || p->vfs == NULL)
         return -EOPNOTSUPP;
+    struct copy_tar_put *q = p->request;
+    struct copy_tar_found found = {.why = ""};
     int r =
-        copy_tar_find(link, &p->request->packing, &p->request->filter, &p->request->refusal);
-    if (r == 0)
-        r = copy_tar_start(link, p->request->filter, p->request->settings->preserves,
-                           p->request->place, &p->channel);
+        copy_tar_find_and_start(link, &q->packing, q->settings->preserves, q->place, &found);
+    q->filter = found.filter;
+    q->refusal = found.why;
     if (r < 0)
         return r;
+    p->channel = found.channel;
     r = run_large(p);
     (void)ssh_channel_close(p->channel);
     return r;
