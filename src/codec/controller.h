@@ -66,7 +66,7 @@ struct controller {
     struct controller_decision last;
     usec_t started_at;
 
-    /* the rest is controller.c's own */
+    /* the rest is of controller*.c alone */
     struct controller_inner {
         usec_t now; /* the latest that was told */
         /* the sink: a window of its being busy, and one of any time */
