@@ -209,11 +209,19 @@ static PARKS int start_while_asking(const struct ssh_link *link, bool keeps_mode
     return r;
 }
 
+/* dropbear (2022.83) at times drops the connection over it. */
+static bool runs_two_at_once(const struct ssh_link *link)
+{
+    const struct ssh_transport *t = ssh_client_transport(link->client);
+    return bytes_start_with(bytes_str(ssh_transport_peer_ident(t)->text),
+                            BYTES_LIT("SSH-2.0-OpenSSH"));
+}
+
 int copy_tar_find_and_start(const struct ssh_link *link, const struct copy_packing *packing,
                             bool keeps_modes, const char *directory, struct copy_tar_found *ret)
 {
     enum tar_filter filters[2];
-    if (!link->is_ferry && wanted(link, packing, filters) == 0) {
+    if (wanted(link, packing, filters) == 0 && runs_two_at_once(link)) {
         *ret = (struct copy_tar_found){.filter = TAR_PLAIN, .why = ""};
         return start_while_asking(link, keeps_modes, directory, &ret->channel);
     }
