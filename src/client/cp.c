@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "client/command.h"
 #include "client/copy/explain.h"
-#include "client/copy/glob.h"
 #include "client/copy/names.h"
 #include "client/copy/options.h"
 #include "client/copy/plan.h"
 #include "client/copy/report.h"
 #include "client/place/login.h"
+#include "client/remote/glob.h"
 #include "client/remote/sftp.h"
 #include "client/remote_options.h"
 #include "client/run.h"
@@ -42,7 +42,7 @@ struct cp {
     unsigned count;
     struct copy_source *sources; /* with what patterns stand for */
     unsigned source_count;
-    struct copy_names *names; /* of each place; or NULL */
+    struct endpoint_names *names; /* of each place; or NULL */
     struct copy_target target;
     struct stream *standard;
     struct xfer_bucket *bucket;
@@ -279,6 +279,23 @@ static PARKS int prepare_target(struct cp *cp)
 
 /* -- patterns -- */
 
+static PARKS int glob(struct copy_end *end, struct bytes pattern, struct endpoint_names *ret,
+                      const char **ret_why)
+{
+    struct endpoint *e;
+    int r = copy_end_enter(end, &e);
+    if (r < 0) {
+        *ret_why = end->why;
+        return r;
+    }
+    r = endpoint_glob(e, pattern, ret);
+    copy_end_leave(end, r);
+    *ret_why = r == -ENOENT         ? "nothing there has such a name"
+               : r == -FERRY_ELIMIT ? "the pattern stands for too many names"
+                                    : err_text(r);
+    return r;
+}
+
 static PARKS int expand(struct cp *cp, unsigned i)
 {
     struct copy_source *source = &cp->sources[i];
@@ -286,11 +303,9 @@ static PARKS int expand(struct cp *cp, unsigned i)
     if (source->end == NULL || p->location.scheme == LOCATION_LOCAL ||
         !glob_has_magic(bytes_str(source->path)))
         return 1;
-    char why[COPY_WHY_MAX] = "";
-    int r = copy_glob(source->end, bytes_str(source->path), &cp->names[i], why);
-    if (r < 0 && r != -ECANCELED)
-        return complain(source->shown, why[0] != '\0' ? why : err_text(r));
-    return r;
+    const char *why;
+    int r = glob(source->end, bytes_str(source->path), &cp->names[i], &why);
+    return r < 0 && r != -ECANCELED ? complain(source->shown, why) : r;
 }
 
 /* Each pattern becomes the names that it stands for. */
@@ -307,7 +322,7 @@ static PARKS int expand_all(struct cp *cp)
     if (all == NULL)
         return -ENOMEM;
     for (unsigned i = 0, at = 0; i < cp->source_count; i++) {
-        const struct copy_names *names = &cp->names[i];
+        const struct endpoint_names *names = &cp->names[i];
         if (names->count == 0)
             all[at++] = cp->sources[i];
         for (unsigned n = 0; n < names->count; n++) {
@@ -570,7 +585,7 @@ static void cp_done(struct cp *cp)
         mem_free(cp->places[i].directory);
         mem_free(cp->places[i].path);
         if (cp->names != NULL)
-            copy_names_done(&cp->names[i]);
+            endpoint_names_done(&cp->names[i]);
     }
     mem_free(cp->places);
     mem_free(cp->sources);

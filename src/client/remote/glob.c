@@ -1,4 +1,4 @@
-#include "client/copy/glob.h"
+#include "client/remote/glob.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,19 +6,18 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "client/copy/names.h"
 
-void copy_names_done(struct copy_names *n)
+void endpoint_names_done(struct endpoint_names *n)
 {
     for (unsigned i = 0; i < n->count; i++)
         mem_free(n->names[i]);
     mem_free(n->names);
-    *n = (struct copy_names){0};
+    *n = (struct endpoint_names){0};
 }
 
 /* Takes the name, also on failure. */
-static int add(struct copy_names *n, char *name)
+static int add(struct endpoint_names *n, char *name)
 {
     if (name == NULL)
         return -ENOMEM;
@@ -45,7 +44,7 @@ struct match {
     struct bytes directory, pattern;
     bool needs_directory;
     uint64_t *steps;
-    struct copy_names *found;
+    struct endpoint_names *found;
 };
 
 static int on_name(void *arg, struct bytes name, const struct endpoint_facts *facts)
@@ -59,39 +58,30 @@ static int on_name(void *arg, struct bytes name, const struct endpoint_facts *fa
     return r <= 0 ? r : add(m->found, copy_name_join(m->directory, name));
 }
 
-static PARKS int list(struct copy_end *end, struct match *m)
+/* What cannot be looked into has nothing that matches. */
+static PARKS int list(struct endpoint *e, struct match *m)
 {
-    struct endpoint *e;
-    int r = copy_end_enter(end, &e);
-    if (r < 0)
-        return r;
     struct bytes directory = m->directory.len > 0 ? m->directory : BYTES_LIT(".");
-    r = e->ops->list(e, directory, on_name, m);
-    copy_end_leave(end, r);
-    return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? 0 : r;
+    int r = e->ops->list(e, directory, on_name, m);
+    return r == -ENOENT || r == -ENOTDIR || r == -EACCES || r == -FERRY_EREFUSED ? 0 : r;
 }
 
-static PARKS int is_there(struct copy_end *end, struct bytes path)
+/* A link is there, wherever it leads. */
+static PARKS int is_there(struct endpoint *e, struct bytes path)
 {
     struct endpoint_facts facts;
-    struct endpoint *e;
-    int r = copy_end_enter(end, &e);
-    if (r < 0)
-        return r;
-    r = e->ops->stat(e, path, true, &facts);
-    copy_end_leave(end, r);
-    return r;
+    return e->ops->stat(e, path, false, &facts);
 }
 
 /* What each of the directories has of this component. */
-static PARKS int extend(struct copy_end *end, const struct copy_names *before,
+static PARKS int extend(struct endpoint *e, const struct endpoint_names *before,
                         struct match *how)
 {
     int r = 0;
     for (unsigned i = 0; r == 0 && i < before->count; i++) {
         how->directory = bytes_str(before->names[i]);
         r = glob_has_magic(how->pattern)
-                ? list(end, how)
+                ? list(e, how)
                 : add(how->found, copy_name_join(how->directory, how->pattern));
     }
     return r;
@@ -102,66 +92,64 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static PARKS int expand(struct copy_end *end, struct bytes rest, struct copy_names *ret)
+static PARKS int expand(struct endpoint *e, struct bytes rest, struct endpoint_names *ret)
 {
     uint64_t steps = GLOB_STEPS_MAX;
     bool is_absolute = rest.len > 0 && rest.data[0] == '/';
-    struct copy_names before = {0};
+    struct endpoint_names before = {0};
     int r = add(&before, mem_strdup(is_absolute ? "/" : ""));
     while (r == 0 && rest.len > 0) {
-        struct copy_names found = {0};
+        struct endpoint_names found = {0};
         struct match m = {
             .pattern = bytes_take_until(&rest, '/'), .steps = &steps, .found = &found};
         m.needs_directory = rest.len > 0;
         if (m.pattern.len == 0)
             continue;
-        r = extend(end, &before, &m);
-        copy_names_done(&before);
+        r = extend(e, &before, &m);
+        endpoint_names_done(&before);
         before = found;
     }
     *ret = before;
     return r;
 }
 
+/* Of a name that may be a pattern: servers of FTP say no more than that they refuse. */
+static bool is_missing(int result)
+{
+    return result == -ENOENT || result == -ENOTDIR || result == -FERRY_EREFUSED ||
+           result == -FERRY_EBADNAME;
+}
+
 /* Components behind the last pattern were only joined. */
-static PARKS int drop_missing(struct copy_end *end, struct copy_names *names)
+static PARKS int drop_missing(struct endpoint *e, struct endpoint_names *names)
 {
     unsigned kept = 0;
     int r = 0;
     for (unsigned i = 0; i < names->count; i++) {
-        r = r < 0 ? r : is_there(end, bytes_str(names->names[i]));
+        r = r < 0 ? r : is_there(e, bytes_str(names->names[i]));
         if (r == 0)
             names->names[kept++] = names->names[i];
         else
             mem_free(names->names[i]);
-        r = r == -ENOENT || r == -ENOTDIR ? 0 : r;
+        r = is_missing(r) ? 0 : r;
     }
     names->count = kept;
     return r;
 }
 
-int copy_glob(struct copy_end *end, struct bytes pattern, struct copy_names *ret,
-              char ret_why[COPY_WHY_MAX])
+int endpoint_glob(struct endpoint *e, struct bytes pattern, struct endpoint_names *ret)
 {
-    int r = is_there(end, pattern);
+    int r = is_there(e, pattern);
     if (r == 0)
         return add(ret, copy_name_join(pattern, BYTES_NONE));
-    if (end->failed < 0) {
-        memcpy(ret_why, end->why, COPY_WHY_MAX);
+    if (!is_missing(r))
         return r;
-    }
-    if (r == -ECANCELED || copy_is_loss(r))
-        return r;
-    r = expand(end, pattern, ret);
+    r = expand(e, pattern, ret);
     if (r == 0 && !glob_has_magic(copy_name_last(pattern)))
-        r = drop_missing(end, ret);
+        r = drop_missing(e, ret);
     if (r == 0 && ret->count == 0)
         r = -ENOENT;
     if (r == 0)
         qsort(ret->names, ret->count, sizeof(ret->names[0]), compare);
-    const char *why = r == -ENOENT         ? "nothing there has such a name"
-                      : r == -FERRY_ELIMIT ? "the pattern stands for too many names"
-                                           : err_text(r);
-    (void)text_copy(ret_why, COPY_WHY_MAX, bytes_str(why));
     return r;
 }
