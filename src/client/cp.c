@@ -410,6 +410,9 @@ static void explain(struct cp *cp)
                                        : NULL;
     if (e != NULL)
         copy_figures_of(e, f);
+    const char *packing = copy_packing_of(cp->copy);
+    if (packing != NULL)
+        f->compression = packing;
     const struct copy_plan *plan = copy_plan_of(cp->copy);
     if (f->method != NULL && strcmp(f->method, "scp") == 0 &&
         cp->options.method == COPY_METHOD_AUTO)
