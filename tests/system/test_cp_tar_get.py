@@ -338,6 +338,18 @@ def test_a_stream_of_refusals_ends(evil, tmp_path, what):
     assert lines[-1]["failed"] == 1001 and [p.name for p in (tmp_path / "copy").iterdir()] == ["f"]
 
 
+@pytest.mark.parametrize("to_server", [False, True])
+def test_what_talks_for_ever_when_asked_for_its_version_is_no_tar(evil, tmp_path, to_server):
+    evil.script.write_text(evil.script.read_text().replace('echo "tar (GNU tar) 1.34"', "exec yes 'tar (GNU tar) 1.34'"))
+    tree = grow(tmp_path / "t" if to_server else evil.tree / "t")
+    copy = evil.tree / "copy" if to_server else tmp_path / "copy"
+    near, far = (tree, evil.url + "/tree/copy") if to_server else (evil.url + "/tree/t", copy)
+    lines, _ = told("-r", near, far)
+    assert methods(lines) == {"sftp"} and same(tree, copy)
+    _, text = told("-r", "--method", "tar", near, far, expect=1)
+    assert "tar" in text
+
+
 def test_what_is_no_archive_is_told_and_the_files_come_one_by_one(evil, tmp_path):
     grow(evil.tree / "t")
     evil.archive.write_bytes(random_bytes(20000))

@@ -11,6 +11,7 @@
 
 #define COMMAND_MAX (5 * PATH_LEN_MAX)
 #define VERSION_MAX 64
+#define ANSWER_MAX  ((size_t)64 * 1024) /* of which the first is looked at */
 
 /* -- is there one? -- */
 
@@ -58,19 +59,22 @@ static PARKS int send_probe(struct stream *s, enum codec codec)
     return r == -FERRY_ECLOSED ? 0 : r; /* nobody wants it: what follows says why */
 }
 
+/* What talks on and on, or word by word for ever, is no tar. */
 static PARKS int read_answer(struct ssh_channel *channel, struct answer *ret)
 {
     struct stream *s = ssh_channel_stream(channel);
     char text[VERSION_MAX], rest[256];
-    size_t len = 0;
+    size_t len = 0, said = 0;
     ssize_t n = 1;
-    while (n > 0) {
+    usec_t until = clock_after(DEFAULT_STALL_US);
+    while (n > 0 && said < ANSWER_MAX && clock_now() < until) {
         n = len < sizeof(text) ? stream_read(s, text + len, sizeof(text) - len)
                                : stream_read(s, rest, sizeof(rest));
         len += n > 0 && len < sizeof(text) ? (size_t)n : 0;
+        said += n > 0 ? (size_t)n : 0;
     }
-    if (n < 0)
-        return (int)n;
+    if (n != 0)
+        return n < 0 ? (int)n : 0;
     int status = ssh_channel_status(channel, clock_after(DEFAULT_STALL_US));
     ret->is_tar = is_tar(bytes_of(text, len));
     ret->unpacks = ret->is_tar && status == 0;
