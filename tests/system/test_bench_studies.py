@@ -60,7 +60,11 @@ class Run:
         self.cells = [cell for cell in self.results["cells"] if only in cell["row"] or cell["state"] == "retired"]
 
 
-@pytest.fixture(scope="module", params=ARGUMENTS)
+# Minutes go into other people's programs; one of the suites is enough to see ours under a sanitizer.
+SUITES = [name if name == "compression" else pytest.param(name, marks=pytest.mark.heavy) for name in ARGUMENTS]
+
+
+@pytest.fixture(scope="module", params=SUITES)
 def run(request, tmp_path_factory):
     if os.geteuid() != 0:
         pytest.skip("servers are started side by side by root alone")
