@@ -14,7 +14,7 @@
 struct set_op {
     struct op op;
     struct vattr attr;
-    bool follow, leaves_atime;
+    bool follow, leaves_atime, owns_root;
     unsigned allowed;
 };
 
@@ -139,7 +139,7 @@ static int act_set(struct op *op)
     int fd = beneath_open(&op->root->tree, op->path, kinds, access, &st);
     if (fd < 0)
         return fd;
-    int r = o->attr.has_mode ? spare_root(op, &st) : 0;
+    int r = o->attr.has_mode && !o->owns_root ? spare_root(op, &st) : 0;
     if (r == 0)
         r = apply(o, fd, &st);
     sys_close(fd);
@@ -169,6 +169,7 @@ static PARKS int set(struct vfs *v, const struct vpath *path, const struct set_o
     o->attr = values->attr;
     o->follow = values->follow;
     o->leaves_atime = values->leaves_atime;
+    o->owns_root = v->policy->owns_root;
     o->allowed = vfs_rights_at(v, path);
     return op_finish(&o->op);
 }

@@ -53,6 +53,7 @@ struct vfs_policy {
     bool atomic_upload; /* temporary name and rename; the default */
     bool keep_partial;  /* a broken upload can be resumed; else it is removed */
     bool sendfile;      /* false: contents are read and sent, where sendfile(2) misbehaves */
+    bool owns_root;     /* its mode can be set; else nobody's, as others may share it */
     mode_t file_mode, directory_mode; /* 0644, 0755 */
 };
 

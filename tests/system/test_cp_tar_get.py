@@ -107,6 +107,18 @@ def test_modes_and_times_are_kept_if_asked_for(place, tree, tmp_path, keeps):
             assert int(there.st_mtime) == TIME if keeps else there.st_mtime >= int(before) - 1, name
 
 
+@pytest.mark.parametrize("method", ["tar", "sftp", None])
+def test_the_directory_that_is_the_target_gets_mode_and_time_too(sshd, home, tmp_path, method):
+    tree, copy = sshd.files / "tree", tmp_path / "copy"
+    tree.mkdir()
+    (tree / "f").write_text("f")
+    copy.mkdir()
+    tree.chmod(0o710)
+    os.utime(tree, (TIME, TIME))
+    ferry("cp", "-r", "-p", *(["--method", method, sshd.url + "/tree/."] if method else ["%s/." % tree]), copy)
+    assert (stat.S_IMODE(copy.stat().st_mode), int(copy.stat().st_mtime)) == (0o710, TIME) and same(tree, copy)
+
+
 def test_links_are_followed_as_by_sftp(place, tree, tmp_path):
     (tree / "link").symlink_to("sub/deep/7")
     (tree / "sub" / "to-dir").symlink_to("deep")

@@ -449,6 +449,7 @@ int endpoint_local_new(const char *host_directory, struct pool *pool, struct end
     l->policy = (struct vfs_policy){.atomic_upload = true,
                                     .keep_partial = true,
                                     .sendfile = true,
+                                    .owns_root = true,
                                     .file_mode = 0666,
                                     .directory_mode = 0777};
     rights_init(&l->rights, RIGHTS_ALL);

@@ -176,6 +176,14 @@ static void body_the_mode_of_the_root_stays(struct ground *g)
 }
 ON_FRESH_GROUND(the_mode_of_the_root_stays)
 
+static void body_who_owns_the_root_sets_its_mode(struct ground *g)
+{
+    g->t.policy.owns_root = true;
+    TASK_ASSERT(WITH_PATH("/", vfs_chmod(g->t.vfs, &path, 0710)) == 0);
+    TASK_ASSERT(mode_of(g, "root") == 0710);
+}
+ON_FRESH_GROUND(who_owns_the_root_sets_its_mode)
+
 static void body_times_are_set_to_the_microsecond_and_before_1970(struct ground *g)
 {
     static const int64_t times[] = {0, 1, 1700000000123456, -1, -1500000};
@@ -212,6 +220,7 @@ int main(void)
         cmocka_unit_test(each_operation_asks_for_its_right),
         cmocka_unit_test(chmod_sets_no_special_bits),
         cmocka_unit_test(the_mode_of_the_root_stays),
+        cmocka_unit_test(who_owns_the_root_sets_its_mode),
         cmocka_unit_test(times_are_set_to_the_microsecond_and_before_1970),
         cmocka_unit_test(a_cancelled_task_gets_no_answer),
     };
