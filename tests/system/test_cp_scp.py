@@ -210,6 +210,21 @@ def test_a_server_that_lets_one_channel_be_open_gets_one(home, tmp_path, tree):
         server.stop()
 
 
+@pytest.mark.heavy
+def test_files_that_wait_for_the_one_channel_for_a_minute_come_too(home, tmp_path):
+    server = Sshd(tmp_path / "sshd", home, NO_SFTP + "\nMaxSessions 1")
+    into = tmp_path / "into"
+    into.mkdir()
+    try:
+        server.put("0", random_bytes(2200000))
+        for name in ("1", "2", "3"):
+            server.put(name, name.encode())
+        end(start("--method", "scp", "--limit", "32K", *[server.url + "/%d" % i for i in range(4)], into), 0)
+        assert [(into / name).stat().st_size for name in "0123"] == [2200000, 1, 1, 1]
+    finally:
+        server.stop()
+
+
 def test_a_server_without_scp_says_so(home, tmp_path):
     server = Sshd(tmp_path / "sshd", home, NO_SFTP + "\nForceCommand exit 127")
     try:

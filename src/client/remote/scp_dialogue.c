@@ -19,16 +19,25 @@ void scp_channels_init(struct scp_channels *c, struct ssh_link *link)
     copy_condition_init(&c->closed);
 }
 
+/* Those that are open may have large files to move: each has deadlines of its own, and ends. */
+static PARKS int wait_for_room(struct scp_channels *c)
+{
+    int r = 0;
+    while (r == 0 && c->open >= c->most)
+        r = copy_condition_wait(&c->closed, USEC_NEVER);
+    return r;
+}
+
+/* A channel that could not be opened is none. */
 static PARKS int try_open(struct scp_call *call, struct bytes command)
 {
     struct scp_channels *c = call->channels;
-    int r = 0;
-    while (r == 0 && c->open >= c->most)
-        r = copy_condition_wait(&c->closed, clock_after(DEFAULT_STALL_US));
-    if (r == 0) {
-        c->open++;
-        r = ssh_channel_open_session(c->link->connection, false, command,
+    c->open++;
+    int r = ssh_channel_open_session(c->link->connection, false, command,
                                      clock_after(DEFAULT_CONNECT_US), &call->channel);
+    if (r < 0) {
+        c->open--;
+        copy_condition_tell(&c->closed);
     }
     return r == -ETIMEDOUT ? -FERRY_ESTALLED : r;
 }
@@ -40,13 +49,14 @@ static PARKS int open_channel(struct scp_call *call, struct bytes command)
     struct scp_channels *c = call->channels;
     usec_t pause = FULL_PAUSE_US;
     for (;;) {
-        int r = try_open(call, command);
+        int r = wait_for_room(c);
+        if (r < 0)
+            return r;
+        r = try_open(call, command);
         if (r == 0) {
             c->has_served = true;
             return 0;
         }
-        c->open--;
-        copy_condition_tell(&c->closed);
         if (r != -FERRY_EREFUSED || !c->has_served || pause > FULL_PAUSE_MAX_US)
             return r;
         c->most = c->open > 0 ? c->open : 1;
