@@ -79,6 +79,18 @@ def end(process, expect):
     return err.decode()
 
 
+def test_a_place_that_is_read_only_is_told_and_no_file_is_said_to_be_left(sshd):
+    folder = sshd.files / "ro"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", folder], stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("needs the right to mount")
+    try:
+        said = ferry("probe", *SHORT, sshd.url + "/ro", expect=1)
+        assert "/ro" in said and "may still be there" not in said
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
 @pytest.mark.parametrize("scheme", ["sftp", "ftp"])
 def test_ctrl_c_removes_what_was_written_to_ferryd(own, scheme):
     process = start("--seconds", "60", "--size", "1G", OwnServer(own, scheme).url)

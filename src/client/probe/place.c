@@ -209,12 +209,21 @@ static bool is_gone(int result)
     return result == 0 || result == -ENOENT;
 }
 
+static PARKS bool is_absent(struct probe_place *p)
+{
+    struct endpoint *e = p->endpoint;
+    struct endpoint_facts facts;
+    return e->ops->stat(e, bytes_str(p->temporary), false, &facts) == -ENOENT;
+}
+
 static PARKS int remove_once(struct probe_place *p)
 {
     int r = p->endpoint == NULL ? probe_place_open(p) : 0;
     if (r < 0)
         return r;
     r = p->endpoint->ops->remove(p->endpoint, bytes_str(p->temporary));
+    if (!is_gone(r) && is_absent(p)) /* a read-only place refuses that, too */
+        r = -ENOENT;
     if (!is_gone(r))
         (void)snprintf(p->why, sizeof(p->why), "%.250s", remotes_words(p->endpoint, r));
     return r;
