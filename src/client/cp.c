@@ -279,8 +279,8 @@ static PARKS int prepare_target(struct cp *cp)
 
 /* -- patterns -- */
 
-static PARKS int glob(struct copy_end *end, struct bytes pattern, struct endpoint_names *ret,
-                      const char **ret_why)
+static PARKS int names_of(struct copy_end *end, struct bytes pattern,
+                          struct endpoint_names *ret, const char **ret_why)
 {
     struct endpoint *e;
     int r = copy_end_enter(end, &e);
@@ -304,7 +304,7 @@ static PARKS int expand(struct cp *cp, unsigned i)
         !glob_has_magic(bytes_str(source->path)))
         return 1;
     const char *why;
-    int r = glob(source->end, bytes_str(source->path), &cp->names[i], &why);
+    int r = names_of(source->end, bytes_str(source->path), &cp->names[i], &why);
     return r < 0 && r != -ECANCELED ? complain(source->shown, why) : r;
 }
 
