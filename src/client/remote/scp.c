@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "client/copy/names.h"
-#include "client/remote/meter.h"
+#include "client/remote/contents.h"
 #include "client/remote/scp_dialogue.h"
 #include "client/remote/sftp.h"
 
@@ -263,20 +263,10 @@ static PARKS int remote_list(struct endpoint *e, struct bytes path, endpoint_nam
 
 /* -- contents -- */
 
-static uint64_t sum_of(const struct iovec *pieces, unsigned count)
-{
-    uint64_t len = 0;
-    for (unsigned i = 0; i < count; i++)
-        len += pieces[i].iov_len;
-    return len;
-}
-
 struct download {
     struct scp_call call; /* first */
-    const struct endpoint_get *get;
+    struct contents_get contents;
     struct endpoint_got *got;
-    struct sftp_local local;
-    struct meter meter;
     int result; /* of the file's end */
 };
 
@@ -293,14 +283,10 @@ static PARKS int get_data(void *arg, uint64_t offset, struct chunk *chunk,
                           const struct iovec *pieces, unsigned count)
 {
     struct download *d = arg;
-    uint64_t len = sum_of(pieces, count);
-    int r = meter_wait(&d->meter, len);
-    if (r == 0)
-        r = d->get->upload != NULL ? sftp_local_sink(&d->local, offset, chunk, pieces, count)
-                                   : d->get->take(d->get->arg, offset, chunk, pieces, count);
+    uint64_t len;
+    int r = contents_take(&d->contents, offset, chunk, pieces, count, &len);
     if (r < 0)
         return r;
-    meter_moved(&d->meter, len);
     d->got->bytes += len;
     return 0;
 }
@@ -329,56 +315,15 @@ static PARKS int remote_get(struct endpoint *e, struct bytes path,
                                         .count = 1,
                                         .entries_max = STAT_ENTRIES,
                                         .bytes_max = BYTES_MAX};
-    struct download d = {
-        .get = get, .got = ret, .local = {.upload = get->upload, .stall_us = DEFAULT_STALL_US}};
+    struct download d = {.got = ret};
     *ret = (struct endpoint_got){.bytes = 0};
     if (get->offset > 0)
         return -EOPNOTSUPP;
-    if (get->upload != NULL)
-        d.local.file = vupload_file(get->upload);
-    meter_init(&d.meter, get->bucket, get->progress);
+    contents_get_init(&d.contents, get);
     int r = run_get(e, &d.call, &request, &get_ops);
     if (r >= 0 && d.result < 0)
         r = d.result;
     return told(e, &d.call, scp_call_end(&d.call, r));
-}
-
-struct upload {
-    const struct endpoint_put *put;
-    struct sftp_local local;
-    struct meter meter;
-    struct iovec cut[ROOM_PIECES_MAX];
-};
-
-/* The first len bytes of the pieces. */
-static unsigned cut_pieces(const struct iovec *pieces, uint64_t len, struct iovec *ret)
-{
-    unsigned n = 0;
-    while (len > 0) {
-        ret[n] = pieces[n];
-        if (ret[n].iov_len > len)
-            ret[n].iov_len = (size_t)len;
-        len -= ret[n++].iov_len;
-    }
-    return n;
-}
-
-static PARKS ssize_t put_fill(void *arg, uint64_t offset, struct chunk *chunk,
-                              const struct iovec *pieces, unsigned count)
-{
-    struct upload *u = arg;
-    uint64_t budget;
-    int r = meter_budget(&u->meter, sum_of(pieces, count), &budget);
-    if (r < 0)
-        return r;
-    count = cut_pieces(pieces, budget, u->cut);
-    ssize_t n = u->put->file != NULL
-                    ? sftp_local_source(&u->local, offset, chunk, u->cut, count)
-                    : u->put->fill(u->put->arg, offset, chunk, u->cut, count);
-    meter_give_back(&u->meter, n > 0 ? budget - (uint64_t)n : budget);
-    if (n > 0)
-        meter_moved(&u->meter, (uint64_t)n);
-    return n;
 }
 
 /* What is sent goes into the directory that the path is in: a directory that stands there under
@@ -424,7 +369,7 @@ static PARKS int send_end(struct endpoint *e, struct sending *s, int result)
 static PARKS int remote_put(struct endpoint *e, struct bytes path,
                             const struct endpoint_put *put, uint64_t *ret_bytes)
 {
-    struct upload u = {.put = put, .local = {.file = put->file, .stall_us = DEFAULT_STALL_US}};
+    struct contents_put c;
     struct sending s = {.file = {.mode = put->mode != 0 ? put->mode & MODE_MASK : MODE_FILE,
                                  .size_bytes = put->size_bytes}};
     *ret_bytes = 0;
@@ -433,10 +378,10 @@ static PARKS int remote_put(struct endpoint *e, struct bytes path,
                         BYTES_LIT("scp must be told the size before; take --method sftp"));
         return -EOPNOTSUPP;
     }
-    meter_init(&u.meter, put->bucket, put->progress);
+    contents_put_init(&c, put);
     int r = send_begin(e, &s, path, put->keeps, false);
     if (r == 0)
-        r = scp_client_put_file(s.put, &s.file, put_fill, &u);
+        r = scp_client_put_file(s.put, &s.file, contents_fill, &c);
     r = send_end(e, &s, r);
     if (r == 0)
         *ret_bytes = put->size_bytes;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "client/place/login.h"
-#include "client/remote/meter.h"
+#include "client/remote/contents.h"
 #include "client/remote/received.h"
 
 #define AT_ONCE   16
@@ -115,18 +115,8 @@ static PARKS int remote_list(struct endpoint *e, struct bytes path, endpoint_nam
 
 /* -- contents -- */
 
-static uint64_t sum_of(const struct iovec *pieces, unsigned count)
-{
-    uint64_t len = 0;
-    for (unsigned i = 0; i < count; i++)
-        len += pieces[i].iov_len;
-    return len;
-}
-
 struct download {
-    const struct endpoint_get *get;
-    struct sftp_local local;
-    struct meter meter;
+    struct contents_get contents;
     struct received received;
 };
 
@@ -134,28 +124,20 @@ static PARKS int take(void *arg, uint64_t offset, struct chunk *chunk,
                       const struct iovec *pieces, unsigned count)
 {
     struct download *d = arg;
-    uint64_t len = sum_of(pieces, count);
-    int r = meter_wait(&d->meter, len);
+    uint64_t len;
+    int r = contents_take(&d->contents, offset, chunk, pieces, count, &len);
     if (r == 0)
-        r = d->get->upload != NULL ? sftp_local_sink(&d->local, offset, chunk, pieces, count)
-                                   : d->get->take(d->get->arg, offset, chunk, pieces, count);
-    if (r < 0)
-        return r;
-    meter_moved(&d->meter, len);
-    received_add(&d->received, offset, offset + len);
-    return 0;
+        received_add(&d->received, offset, offset + len);
+    return r;
 }
 
 static PARKS int remote_get(struct endpoint *e, struct bytes path,
                             const struct endpoint_get *get, struct endpoint_got *ret)
 {
-    struct download d = {.get = get,
-                         .local = {.upload = get->upload, .stall_us = DEFAULT_STALL_US}};
+    struct download d;
     const struct sftp_get how = {.offset = get->offset, .sink = take, .arg = &d};
     struct sftp_got got;
-    if (get->upload != NULL)
-        d.local.file = vupload_file(get->upload);
-    meter_init(&d.meter, get->bucket, get->progress);
+    contents_get_init(&d.contents, get);
     received_init(&d.received, get->offset);
     int r = told(e, sftp_client_get(remote_of(e)->client, path, &how, &got));
     facts_of(&got.attributes, &ret->facts);
@@ -163,57 +145,16 @@ static PARKS int remote_get(struct endpoint *e, struct bytes path,
     return r;
 }
 
-struct upload {
-    const struct endpoint_put *put;
-    struct sftp_local local;
-    struct meter meter;
-    struct iovec cut[ROOM_PIECES_MAX];
-};
-
-/* The first len bytes of the pieces. */
-static unsigned cut_pieces(const struct iovec *pieces, uint64_t len, struct iovec *ret)
-{
-    unsigned n = 0;
-    while (len > 0) {
-        ret[n] = pieces[n];
-        if (ret[n].iov_len > len)
-            ret[n].iov_len = (size_t)len;
-        len -= ret[n++].iov_len;
-    }
-    return n;
-}
-
-static PARKS ssize_t fill(void *arg, uint64_t offset, struct chunk *chunk,
-                          const struct iovec *pieces, unsigned count)
-{
-    struct upload *u = arg;
-    uint64_t all = sum_of(pieces, count), budget;
-    int r = meter_budget(&u->meter, all, &budget);
-    if (r < 0)
-        return r;
-    if (budget < all) {
-        count = cut_pieces(pieces, budget, u->cut);
-        pieces = u->cut;
-    }
-    ssize_t n = u->put->file != NULL
-                    ? sftp_local_source(&u->local, offset, chunk, pieces, count)
-                    : u->put->fill(u->put->arg, offset, chunk, pieces, count);
-    meter_give_back(&u->meter, n > 0 ? budget - (uint64_t)n : budget);
-    if (n > 0)
-        meter_moved(&u->meter, (uint64_t)n);
-    return n;
-}
-
 static PARKS int remote_put(struct endpoint *e, struct bytes path,
                             const struct endpoint_put *put, uint64_t *ret_bytes)
 {
-    struct upload u = {.put = put, .local = {.file = put->file, .stall_us = DEFAULT_STALL_US}};
+    struct contents_put c;
     const struct sftp_put how = {.offset = put->offset,
                                  .mode = put->mode,
                                  .syncs = put->syncs,
-                                 .source = fill,
-                                 .arg = &u};
-    meter_init(&u.meter, put->bucket, put->progress);
+                                 .source = contents_fill,
+                                 .arg = &c};
+    contents_put_init(&c, put);
     return told(e, sftp_client_put(remote_of(e)->client, path, &how, ret_bytes));
 }
 
