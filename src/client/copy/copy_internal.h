@@ -72,6 +72,12 @@ PARKS int copy_walk_source(struct copy *, const struct copy_source *,
 /* A directory as one stream. -EOPNOTSUPP: it is to go file by file. */
 PARKS int copy_stream_source(struct copy *, const struct copy_source *,
                              const struct endpoint_facts *, char *place);
+/* What a stream of either way begins with: its directory at the target, until all that is to be
+ * in it is there, and an item that stands for all of it where it is shown what runs;
+ * item->source is set. */
+PARKS int copy_stream_begin(struct copy *, struct item *, struct copy_sent *,
+                            const struct endpoint_facts *, const char *place,
+                            struct directory **ret_top);
 /* When all is through: what streams failed with, and nobody mended. */
 PARKS void copy_settle_streams(struct copy *);
 void copy_streams_done(struct copy *);

@@ -181,26 +181,35 @@ static PARKS int end_stream(struct copy_stream *s, const struct endpoint_facts *
     return r == -ECANCELED || r == -ENOMEM ? r : go_on_by_file(s, facts);
 }
 
-static PARKS int run_stream(struct copy_stream *s, const struct endpoint_facts *facts,
-                            char *place)
+int copy_stream_begin(struct copy *c, struct item *item, struct copy_sent *sent,
+                      const struct endpoint_facts *facts, const char *place,
+                      struct directory **ret_top)
 {
-    struct copy *c = s->copy;
-    const struct copy_source *source = s->source;
+    const struct copy_source *source = item->source;
     const struct copy_tree_step top = {.kind = COPY_TREE_ENTER, .facts = *facts};
-    int r = copy_open_directory(c, source, NULL, &top, place, &s->top);
+    int r = copy_open_directory(c, source, NULL, &top, place, ret_top);
     if (r < 0)
-        return copy_is_fatal(c, source, r) ? r : 0;
-    s->item.file =
+        return r;
+    item->file =
         (struct copy_file){.settings = &c->settings.files,
                            .source = source->end,
                            .target = c->target->end,
                            .source_path = copy_name_join(bytes_str(source->path), BYTES_NONE),
                            .target_path = copy_name_join(bytes_str(place), BYTES_NONE),
                            .started_at = clock_now()};
-    if (s->item.file.source_path == NULL || s->item.file.target_path == NULL)
-        return -ENOMEM;
-    s->sent.keeps_times = c->settings.files.preserves;
-    s->sent.mtime_us = clock_wall_us();
+    sent->keeps_times = c->settings.files.preserves;
+    sent->mtime_us = clock_wall_us();
+    return item->file.source_path != NULL && item->file.target_path != NULL ? 0 : -ENOMEM;
+}
+
+static PARKS int run_stream(struct copy_stream *s, const struct endpoint_facts *facts,
+                            char *place)
+{
+    struct copy *c = s->copy;
+    const struct copy_source *source = s->source;
+    int r = copy_stream_begin(c, &s->item, &s->sent, facts, place, &s->top);
+    if (r < 0)
+        return copy_is_fatal(c, source, r) ? r : 0;
     s->sent.is_ours = s->top->is_new;
     s->put = (struct copy_tar_put){.settings = &c->settings.files,
                                    .source = source->end,
@@ -277,7 +286,7 @@ int copy_stream_source(struct copy *c, const struct copy_source *source,
     if (s == NULL)
         return -ENOMEM;
     s->copy = c;
-    s->source = source;
+    s->source = s->item.source = source;
     s->next = c->streams;
     c->streams = s;
     list_init(&s->item.node);

@@ -207,21 +207,9 @@ static PARKS int run_stream(struct copy_stream_get *s, const struct endpoint_fac
 {
     struct copy *c = s->copy;
     const struct copy_source *source = s->source;
-    const struct copy_tree_step top = {.kind = COPY_TREE_ENTER, .facts = *facts};
-    int r = copy_open_directory(c, source, NULL, &top, place, &s->top);
+    int r = copy_stream_begin(c, &s->item, &s->sent, facts, place, &s->top);
     if (r < 0)
         return copy_is_fatal(c, source, r) ? r : 0;
-    s->item.file =
-        (struct copy_file){.settings = &c->settings.files,
-                           .source = source->end,
-                           .target = c->target->end,
-                           .source_path = copy_name_join(bytes_str(source->path), BYTES_NONE),
-                           .target_path = copy_name_join(bytes_str(place), BYTES_NONE),
-                           .started_at = clock_now()};
-    if (s->item.file.source_path == NULL || s->item.file.target_path == NULL)
-        return -ENOMEM;
-    s->sent.keeps_times = c->settings.files.preserves;
-    s->sent.mtime_us = clock_wall_us();
     s->get = (struct copy_tar_get){.settings = &c->settings.files,
                                    .source = source->end,
                                    .target = c->target->end,
@@ -250,7 +238,7 @@ int copy_stream_get_source(struct copy *c, const struct copy_source *source,
     if (s == NULL)
         return -ENOMEM;
     s->copy = c;
-    s->source = source;
+    s->source = s->item.source = source;
     s->next = c->gets;
     c->gets = s;
     list_init(&s->item.node);
