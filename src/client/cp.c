@@ -19,6 +19,7 @@
 #include "client/remote/glob.h"
 #include "client/remote/sftp.h"
 #include "client/remote_options.h"
+#include "client/remotes.h"
 #include "client/run.h"
 #include "io/fd_stream.h"
 #include "task/sys.h"
@@ -136,19 +137,6 @@ static void init_end(struct place *p, const char *directory)
 
 /* -- places -- */
 
-/* A path of this machine from the root on. NULL: no memory, or nobody knows where we are. */
-static char *absolute(const char *path)
-{
-    if (path[0] == '/')
-        return mem_strdup(path);
-    char *here = mem_raw(PATH_LEN_MAX + 1);
-    char *joined = here != NULL && getcwd(here, PATH_LEN_MAX + 1) != NULL
-                       ? copy_name_join(bytes_str(here), bytes_str(path))
-                       : NULL;
-    mem_free(here);
-    return joined;
-}
-
 static bool is_same_server(const struct location *one, const struct location *two)
 {
     bool has_user = one->user != NULL && two->user != NULL;
@@ -181,7 +169,7 @@ static PARKS int prepare_source(struct cp *cp, struct place *p, struct copy_sour
     }
     if (owner == p)
         init_end(p, is_local ? "/" : NULL);
-    p->path = is_local ? absolute(p->location.path) : mem_strdup(p->location.path);
+    p->path = is_local ? remotes_absolute(p->location.path) : mem_strdup(p->location.path);
     if (p->path == NULL || (is_local && owner->directory == NULL))
         return -ENOMEM;
     /* where a login leads to is a directory, whatever the server calls it */
@@ -206,7 +194,7 @@ static bool needs_directory(const struct cp *cp)
 static int prepare_local_target(struct cp *cp, struct place *p)
 {
     struct stat st;
-    char *whole = absolute(p->location.path);
+    char *whole = remotes_absolute(p->location.path);
     int r = whole == NULL ? -ENOMEM : sys_fstatat(AT_FDCWD, whole, &st, 0);
     if (r == 0 && S_ISDIR(st.st_mode)) {
         init_end(p, whole);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "client/copy/names.h"
 
 void remotes_init(struct remotes *r, const struct login_settings *login)
 {
@@ -114,21 +115,23 @@ char *remotes_join(const char *directory, struct bytes name)
     return path;
 }
 
+char *remotes_absolute(const char *path)
+{
+    if (path[0] == '/')
+        return mem_strdup(path);
+    char *here = mem_raw(PATH_LEN_MAX + 1);
+    char *joined = here != NULL && getcwd(here, PATH_LEN_MAX + 1) != NULL
+                       ? copy_name_join(bytes_str(here), bytes_str(path))
+                       : NULL;
+    mem_free(here);
+    return joined;
+}
+
 char *remotes_path(const struct location *l)
 {
-    char *here, *path;
-    if (l->host != NULL)
-        return mem_strdup(l->path[0] != '\0' ? l->path : ".");
-    if (l->path[0] == '/')
-        return mem_strdup(l->path);
-    here = mem_raw(PATH_LEN_MAX + 1);
-    if (here == NULL || getcwd(here, PATH_LEN_MAX + 1) == NULL) {
-        mem_free(here);
-        return NULL;
-    }
-    path = remotes_join(here, bytes_str(l->path));
-    mem_free(here);
-    return path;
+    if (l->host == NULL)
+        return remotes_absolute(l->path);
+    return mem_strdup(l->path[0] != '\0' ? l->path : ".");
 }
 
 const char *remotes_words(const struct endpoint *e, int result)

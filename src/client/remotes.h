@@ -31,6 +31,9 @@ PARKS MUST_CHECK int remotes_get(struct remotes *, const struct location *,
  * server is empty becomes ".". Freed by the caller; NULL: no memory. */
 char *remotes_path(const struct location *) MUST_CHECK;
 
+/* A path of this machine from the root on. NULL: no memory, or nobody knows where we are. */
+char *remotes_absolute(const char *path) MUST_CHECK;
+
 /* What failed, as people read it: the server's words if there are any. */
 const char *remotes_words(const struct endpoint *, int result);
 

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/copy/names.h"
 #include "client/copy/tree.h"
+#include "client/remotes.h"
 #include "xfer/piece.h"
 
 #define INVENTED_BYTES (1024 * 1024)
@@ -213,18 +213,6 @@ static PARKS int read_all(struct taker *t)
 
 /* -- the whole -- */
 
-static char *absolute(const char *path)
-{
-    if (path[0] == '/')
-        return mem_strdup(path);
-    char *here = mem_raw(PATH_LEN_MAX + 1);
-    char *joined = here != NULL && getcwd(here, PATH_LEN_MAX + 1) != NULL
-                       ? copy_name_join(bytes_str(here), bytes_str(path))
-                       : NULL;
-    mem_free(here);
-    return joined;
-}
-
 static PARKS int find_files(struct taker *t, struct endpoint *e)
 {
     struct endpoint_facts facts;
@@ -246,7 +234,7 @@ int probe_sample_take(struct probe_sample *s, const char *path, struct pool *poo
     t->sample = s;
     t->pool = pool;
     t->every = 1;
-    t->top = absolute(path);
+    t->top = remotes_absolute(path);
     t->chunk = chunk_new(PROBE_SAMPLE_BYTES);
     copy_end_init(&t->end, &(struct copy_end_settings){.open = open_local, .arg = t});
     int r = t->top == NULL || t->chunk == NULL ? -ENOMEM : copy_end_enter(&t->end, &e);

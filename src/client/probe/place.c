@@ -8,13 +8,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "client/copy/tar_peer.h"
 #include "client/remotes.h"
 #include "crypto/random.h"
 
 #define TRIPS_MAX    15
 #define TRIPS_LEAST  3
 #define TRIPS_US     (2 * USEC_PER_S)
-#define VERSION_MAX  64
 #define REMOVE_TRIES 2
 
 void probe_place_init(struct probe_place *p, const struct location *location,
@@ -166,39 +166,16 @@ int probe_place_round_trip(struct probe_place *p, usec_t *ret_us)
 
 /* -- tar -- */
 
-/* Some servers run something else for any command, so it must say its name. */
-static PARKS int read_version(struct ssh_channel *channel, bool *ret)
-{
-    struct stream *s = ssh_channel_stream(channel);
-    char text[VERSION_MAX], rest[256];
-    size_t len = 0;
-    int r = stream_end(s, 0);
-    ssize_t n = r == 0 ? 1 : r;
-    for (unsigned i = 0; n > 0 && i < VERSION_MAX; i++) {
-        n = len < sizeof(text) ? stream_read(s, text + len, sizeof(text) - len)
-                               : stream_read(s, rest, sizeof(rest));
-        len += n > 0 && len < sizeof(text) ? (size_t)n : 0;
-    }
-    if (n < 0)
-        return (int)n;
-    *ret = bytes_start_with(bytes_of(text, len), BYTES_LIT("tar ")) ||
-           bytes_start_with(bytes_of(text, len), BYTES_LIT("bsdtar "));
-    return 0;
-}
-
 int probe_place_find_tar(struct probe_place *p, bool *ret)
 {
-    const struct ssh_link *link = p->endpoint->ssh;
-    struct ssh_channel *channel;
-    *ret = link != NULL && link->is_ferry; /* which has it and no version of it */
-    if (link == NULL || link->is_ferry)
+    const struct copy_packing plain = {.codec = CODEC_NONE};
+    enum tar_filter filter;
+    const char *why;
+    *ret = false;
+    if (p->endpoint->ssh == NULL)
         return 0;
-    int r = ssh_channel_open_session(link->connection, false, BYTES_LIT("tar --version"),
-                                     clock_after(DEFAULT_CONNECT_US), &channel);
-    if (r < 0)
-        return r == -ECANCELED ? r : 0;
-    r = read_version(channel, ret);
-    (void)ssh_channel_close(channel);
+    int r = copy_tar_find(p->endpoint->ssh, &plain, &filter, &why);
+    *ret = r == 0;
     return r == -ECANCELED ? r : 0;
 }
 
