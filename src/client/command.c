@@ -8,7 +8,7 @@ static const struct command commands[] = {
     {"who", "[--json] [--state DIR]", "who is connected to the ferryd of this machine",
      command_who},
     {"kick", "[--state DIR] ID", "end one of its sessions", command_kick},
-    {"bench", "ftp|ssh|peers", "ferryd beside other servers of FTP or ssh; list those",
+    {"bench", "SUITE", "what servers, methods, ciphers and compression cost here",
      command_bench},
     {"cp", "[-r] SOURCE... TARGET", "copy files, on this machine and others", command_cp},
     {"ls", "[-l] [-a] PLACE...", "what is in a directory, or a file, of a server", command_ls},
